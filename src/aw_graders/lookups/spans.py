@@ -1,0 +1,88 @@
+"""The first and the last time of a batch of events, without reading every stamp."""
+
+from collections.abc import Sequence
+from typing import Any, Final, cast
+
+from aw_graders.lookups.rows import TimeSpan
+from aw_graders.session.limits import EARLIEST_TIME_MS, LATEST_AFTER_COLLECTION_MS
+from aw_graders.session.timestamps import stamp_ns
+
+_NS_PER_MS: Final = 1_000_000
+_EARLIEST_NS: Final = EARLIEST_TIME_MS * _NS_PER_MS
+_DAY_NS: Final = LATEST_AFTER_COLLECTION_MS * _NS_PER_MS
+_UTC: Final = "Z"
+
+
+def span_of(stamps: Sequence[Any]) -> TimeSpan | None:
+    """Find the smallest and the largest readable time among `stamps`; None entries are untimed.
+
+    Text of one length that ends in Z sorts like the times it spells, so that only the two ends
+    have to be read; anything else is read one by one, with the same answer.
+    """
+    present = [stamp for stamp in stamps if stamp is not None]
+    if not present:
+        return None
+    ends = _sorted_ends(present)
+    if ends is not None:
+        return TimeSpan(ends[0], ends[1], len(present))
+    times = sorted(
+        time for time in map(stamp_ns, present) if time is not None and time >= _EARLIEST_NS
+    )
+    if not times:
+        return None
+    wide = times[-1] - times[0] > _DAY_NS
+    return TimeSpan(times[0], times[-1], len(times), times if wide else None)
+
+
+def _sorted_ends(present: list[Any]) -> tuple[int, int] | None:
+    """Read only the ends of stamps that sort as text, or answer None when they may not."""
+    try:
+        joined = "".join(present)
+    except TypeError:
+        return None
+    texts = cast("list[str]", present)
+    length = len(texts[0])
+    if joined.count("T") != len(texts) or any(
+        len(text) != length or text[-1] != _UTC for text in texts
+    ):
+        return None
+    first, last = stamp_ns(min(texts)), stamp_ns(max(texts))
+    if first is None or last is None or first < _EARLIEST_NS or last - first > _DAY_NS:
+        return None
+    return first, last
+
+
+def _latest_ns(collection_ns: int | None) -> int | None:
+    return None if collection_ns is None else collection_ns + _DAY_NS
+
+
+def spans_are_exact(spans: Sequence[TimeSpan], collection_ns: int | None) -> bool:
+    """Tell whether the batches kept enough to leave out times far after the collection."""
+    latest = _latest_ns(collection_ns)
+    return latest is None or all(
+        span.last_ns <= latest or span.times is not None or span.first_ns > latest
+        for span in spans
+    )
+
+
+def total_span_ms(spans: Sequence[TimeSpan], collection_ns: int | None) -> int | float | None:
+    """Join the spans of all batches: milliseconds from the first to the last time, if two exist.
+
+    Times more than a day after the newest collection stamp are left out.
+    Source: decisions 35 and 41.
+    """
+    latest = _latest_ns(collection_ns)
+    ends: list[int] = []
+    timed = 0
+    for span in spans:
+        if latest is None or span.last_ns <= latest:
+            ends += (span.first_ns, span.last_ns)
+            timed += span.timed
+        else:
+            kept = [time for time in span.times or (span.first_ns,) if time <= latest]
+            ends += kept
+            timed += len(kept)
+    if timed < 2:  # noqa: PLR2004 - a span has two ends
+        return None
+    whole, rest = divmod(max(ends) - min(ends), _NS_PER_MS)
+    return whole if rest == 0 else whole + rest / _NS_PER_MS

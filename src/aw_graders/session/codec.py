@@ -1,0 +1,161 @@
+"""Unified sessions from bytes and back: JSON Lines, or one JSON array of the same events."""
+
+from collections.abc import Iterator
+from typing import Any, Final, cast
+
+import msgspec
+
+from aw_graders import _json
+from aw_graders.session import events
+from aw_graders.session.envelope import EnvelopeError, event_from, header_problem
+from aw_graders.session.limits import MAX_ARRAY_BYTES, MAX_LINE_BYTES
+from aw_graders.session.model import Event, Session, is_header
+from aw_graders.session.problems import Problem, SessionFormatError
+
+_BOM: Final = b"\xef\xbb\xbf"
+_MIB: Final = 1024 * 1024
+CUT_HINT: Final = "the file ends in the middle of a line; record it again, or use --lenient"
+LENIENT_HINT: Final = "correct it, or use --lenient to skip it"
+HEADER_HINT: Final = (
+    'a JSONL session starts with {"type":"session.format","data":{"version":1},...}'
+)
+
+
+class ReadSession(msgspec.Struct, frozen=True):
+    """What reading gave: the session, what lenient reading skipped, what decoding settled."""
+
+    session: Session
+    skipped: tuple[Problem, ...] = ()
+    duplicate_keys: int = 0
+    lone_surrogates: int = 0
+
+
+def is_array(content: bytes) -> bool:
+    """Tell whether `content` is the array form: its first character that is no space is `[`."""
+    return content.removeprefix(_BOM).lstrip()[:1] == b"["
+
+
+def read_session(content: bytes, *, lenient: bool = False) -> ReadSession:
+    """Decode a unified session from JSON Lines or from a JSON array.
+
+    Takes: the whole content; a byte order mark, CRLF and blank lines are accepted.
+    Returns: a session whose first event is the header, which an array may leave out.
+    Raises: SessionFormatError, with line and column, for the first thing that is malformed; with
+        `lenient`, only when nothing is left to read.
+    Cost: O(bytes).
+    Source: unified session format, sections 1.1 and 1.2; decisions 16 and 17.
+    """
+    content = content.removeprefix(_BOM)
+    if not content.strip():
+        raise SessionFormatError(Problem("is empty"))
+    reader = _Reader(lenient=lenient, in_array=is_array(content))
+    return reader.read_array(content) if reader.in_array else reader.read_lines(content)
+
+
+def encode_jsonl(session: Session) -> bytes:
+    """Encode a session as JSON Lines, each line compact, with a final newline."""
+    return b"".join(_json.compact(event.to_json()) + b"\n" for event in session.events)
+
+
+def encode_array(session: Session) -> bytes:
+    """Encode a session as one JSON array."""
+    return _json.compact([event.to_json() for event in session.events]) + b"\n"
+
+
+def split_lines(content: bytes) -> Iterator[tuple[int, bytes]]:
+    """Yield each line that is not blank with its number from 1, without its line end."""
+    for number, line in enumerate(content.split(b"\n"), 1):
+        stripped = line.strip(b"\r \t")
+        if stripped:
+            yield number, stripped
+
+
+def too_long(length: int) -> str:
+    """Say that a line is over the limit."""
+    return f"the line has {length / _MIB:.0f} MiB, the limit is {MAX_LINE_BYTES // _MIB} MiB"
+
+
+class _Reader:
+    """Collects events and problems of one content."""
+
+    def __init__(self, *, lenient: bool, in_array: bool) -> None:
+        self.lenient = lenient
+        self.in_array = in_array
+        self.events: list[Event] = []
+        self.skipped: list[Problem] = []
+        self.duplicate_keys = 0
+        self.lone_surrogates = 0
+        self.executions = 0
+
+    def read_lines(self, content: bytes) -> ReadSession:
+        complete = content.endswith(b"\n")
+        last = content.count(b"\n") + 1
+        for number, line in split_lines(content):
+            if len(line) > MAX_LINE_BYTES:
+                self._fail(Problem(too_long(len(line)), number, 1, LENIENT_HINT))
+                continue
+            try:
+                decoded = _json.decode_counting(line)
+            except _json.JsonError as failure:
+                cut = number == last and not complete
+                hint = CUT_HINT if cut else LENIENT_HINT
+                self._fail(Problem(failure.reason, number, failure.column, hint))
+                continue
+            self._count(decoded)
+            self._add(decoded.value, number)
+        return self._finish()
+
+    def read_array(self, content: bytes) -> ReadSession:
+        if len(content) > MAX_ARRAY_BYTES:
+            limit = f"the limit of a JSON array is {MAX_ARRAY_BYTES // _MIB} MiB"
+            raise SessionFormatError(Problem(limit, hint="use JSON Lines, one event per line"))
+        try:
+            decoded = _json.decode_counting(content)
+        except _json.JsonError as failure:
+            line = content.count(b"\n", 0, failure.column) + 1
+            column = failure.column - (content.rfind(b"\n", 0, failure.column - 1) + 1)
+            raise SessionFormatError(Problem(failure.reason, line, max(column, 1))) from None
+        self._count(decoded)
+        for number, value in enumerate(cast("list[Any]", decoded.value), 1):
+            self._add(value, number)
+        return self._finish()
+
+    def _count(self, decoded: _json.Decoded) -> None:
+        self.duplicate_keys += decoded.duplicate_keys
+        self.lone_surrogates += decoded.lone_surrogates
+
+    def _fail(self, problem: Problem) -> None:
+        if not self.lenient:
+            raise SessionFormatError(problem)
+        self.skipped.append(problem)
+
+    def _problem(self, reason: str, number: int, hint: str | None = LENIENT_HINT) -> Problem:
+        column = None if self.in_array else 1
+        return Problem(reason, number, column, hint, in_array=self.in_array)
+
+    def _add(self, value: Any, number: int) -> None:
+        try:
+            event = event_from(value)
+        except EnvelopeError as failure:
+            self._fail(self._problem(str(failure), number))
+            return
+        if not self.events and (not self.in_array or is_header(event)):
+            problem = header_problem(event)
+            if problem is not None:
+                self._fail(self._problem(problem, number, HEADER_HINT))
+        if event.type == events.AGENT_EXECUTION:
+            self.executions += 1
+            if self.executions > 1:
+                self._fail(self._problem('a second "agent.execution" event', number))
+                return
+        self.events.append(event)
+
+    def _finish(self) -> ReadSession:
+        if not self.events and self.skipped:
+            raise SessionFormatError(self.skipped[0])
+        return ReadSession(
+            Session.of(self.events),
+            tuple(self.skipped),
+            self.duplicate_keys,
+            self.lone_surrogates,
+        )
