@@ -13,8 +13,8 @@ from aw_graders.lookups.model import Place, ToolCall
 from aw_graders.lookups.rows import COMPLETION, START, NativeRow, SourceRows
 from aw_graders.lookups.scopes import Scope, ScopeTracker
 
-_Id: TypeAlias = "str | int"
-_Signature: TypeAlias = "tuple[str | None, bytes | None]"
+_Id: TypeAlias = str | int
+_Signature: TypeAlias = tuple[str | None, bytes | None]
 
 
 class Paired(msgspec.Struct, frozen=True):

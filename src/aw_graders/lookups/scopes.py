@@ -5,8 +5,8 @@ from typing import TypeAlias
 
 from aw_graders.lookups.rows import ANNOUNCED, SPAWNED, NativeRow
 
-Owner: TypeAlias = "tuple[str, str] | None"
-Scope: TypeAlias = "tuple[str | None, Owner]"
+Owner: TypeAlias = tuple[str, str] | None
+Scope: TypeAlias = tuple[str | None, Owner]
 
 
 class ScopeTracker:

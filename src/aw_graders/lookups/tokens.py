@@ -12,7 +12,7 @@ from aw_graders.lookups.model import Place, Request, Tokens
 from aw_graders.lookups.rows import ResultRow, SourceRows, UsageRow
 
 _ROUTER: Final = "routing_classification"
-_Placed: TypeAlias = "tuple[str, UsageRow]"
+_Placed: TypeAlias = tuple[str, UsageRow]
 
 
 class Requests(msgspec.Struct, frozen=True):

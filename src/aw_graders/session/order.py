@@ -7,7 +7,7 @@ from aw_graders.session.events import TIME_KEYS
 from aw_graders.session.model import Event, is_header
 from aw_graders.session.timestamps import stamp_ns
 
-SourceKey: TypeAlias = "tuple[str, str, str]"
+SourceKey: TypeAlias = tuple[str, str, str]
 _OTEL: Final = "otel"
 _MAX_OTEL_DIGITS: Final = 22
 _FIREWALL_AUDIT: Final = "audit.jsonl"

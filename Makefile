@@ -1,0 +1,58 @@
+# `make help` lists the targets. Everything is installed into .venv, nothing outside the repository.
+
+VENV := .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.installed
+SPEC_REPORT := .spec-report.json
+
+# The first interpreter that is new enough; `make PYTHON=/path/to/python3.12 …` overrides.
+PYTHON ?= $(shell for candidate in python3 python3.13 python3.12 python3.11 python; do \
+	"$$candidate" -c 'import sys; sys.exit(sys.version_info < (3, 11))' >/dev/null 2>&1 \
+	&& { echo "$$candidate"; break; }; done)
+
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+.PHONY: help install demo test check bench format clean
+
+help: ## List the targets
+	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' $(MAKEFILE_LIST)
+
+install: $(STAMP) ## Create .venv with the pinned packages
+
+$(STAMP): constraints.txt pyproject.toml
+	@if [ -z "$(PYTHON)" ] || ! "$(PYTHON)" -c 'import sys; sys.exit(sys.version_info < (3, 11))' >/dev/null 2>&1; then \
+		echo "error: Python 3.11 or newer is needed; install it or run: make PYTHON=/path/to/python3.11 $(MAKECMDGOALS)" >&2; \
+		exit 1; \
+	fi
+	@"$(PYTHON)" -m venv $(VENV)
+	@$(BIN)/pip install --quiet --disable-pip-version-check --require-hashes -r constraints.txt
+	@$(BIN)/pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
+	@touch $@
+
+demo: $(STAMP) ## Grade the recorded example session
+	@$(BIN)/aw graders run --session examples/workflow-run.jsonl
+
+test: $(STAMP) ## Run the tests
+	$(BIN)/pytest -q -n auto
+
+check: $(STAMP) ## Format, lint, types, import contracts, tests, conformance
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/pyright
+	$(BIN)/lint-imports
+	@rm -f $(SPEC_REPORT)
+	$(BIN)/pytest -q -n auto --spec-report $(SPEC_REPORT)
+	$(BIN)/python tools/conformance.py $(SPEC_REPORT)
+
+bench: $(STAMP) ## Measure grading of large sessions
+	$(BIN)/python -m benchmarks
+
+format: $(STAMP) ## Rewrite the sources in the project's style
+	$(BIN)/ruff check --fix-only --quiet .
+	$(BIN)/ruff format .
+
+clean: ## Remove .venv, caches and reports
+	rm -rf $(VENV) build dist src/*.egg-info $(SPEC_REPORT) .coverage \
+		.hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache
+	find src tests tools benchmarks -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -1,0 +1,1 @@
+"""The command `aw`: parse, call, print, exit. No rule lives here."""

@@ -1,0 +1,179 @@
+"""`aw graders`: run, list, explain."""
+
+import fnmatch
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import click
+
+from aw_graders import _json
+from aw_graders.cli.exits import Exit, stop
+from aw_graders.cli.inputs import load, read_path
+from aw_graders.flows.evidence import Evidence
+from aw_graders.graders import (
+    BUILT_IN,
+    GraderSettings,
+    GraderSpec,
+    default_settings,
+    grade_lookups,
+    results_document,
+    settings_of,
+)
+from aw_graders.session.limits import MAX_CONFIG_BYTES, MAX_SHOWN_PROBLEMS
+
+
+@click.group("graders")
+def COMMAND() -> None:  # noqa: N802 - the name the lazy group looks for
+    """Grade sessions; list and explain the graders."""
+
+
+@COMMAND.command("run")
+@click.argument("workflow", required=False)
+@click.argument("grader", required=False)
+@click.argument("run_id", required=False)
+@click.option("--session", "sessions", multiple=True, type=click.Path(path_type=Path), metavar="FILE")
+@click.option("--config", type=click.Path(path_type=Path), metavar="FILE", help="A `graders:` map.")
+@click.option("--grader", "picked", multiple=True, metavar="ID", help="Only these; patterns work.")
+@click.option("--json", "as_json", is_flag=True, help="Print the results document.")
+@click.option("--check", is_flag=True, help="Exit 1 when a grader fails or errors.")
+@click.option("-o", "--output", type=click.Path(path_type=Path), metavar="DIR")
+@click.option("--lenient", is_flag=True, help="Skip malformed events of a unified session.")
+@click.option("--strict", is_flag=True, help="Refuse a recording of which something is skipped.")
+def run(
+    workflow: str | None,
+    grader: str | None,
+    run_id: str | None,
+    sessions: tuple[Path, ...],
+    config: Path | None,
+    picked: tuple[str, ...],
+    as_json: bool,  # noqa: FBT001 - click passes options by name
+    check: bool,  # noqa: FBT001
+    output: Path | None,
+    lenient: bool,  # noqa: FBT001
+    strict: bool,  # noqa: FBT001
+) -> None:
+    """Grade one session with the ten default graders, or as --config says.
+
+    The session comes from --session FILE, or from standard input. Give --session more than once
+    for the files of one recording.
+    """
+    if workflow or grader or run_id:
+        stop(Exit.USAGE, f'"{workflow}": grading by workflow is not supported yet; use --session FILE')
+    settings = _settings(config, picked)
+    from aw_graders.lookups import create_session_lookups  # noqa: PLC0415 - not for usage errors
+    from aw_graders.redaction import redact  # noqa: PLC0415
+
+    name, evidence = load(sessions, lenient=lenient, strict=strict)
+    _say(name, evidence)
+    lookups = create_session_lookups(redact(evidence.session).session)
+    results = grade_lookups(lookups, settings)
+    document = results_document(results, lookups.context, partial=evidence.partial)
+    if output is not None:
+        _write(output, settings, document)
+    if as_json:
+        sys.stdout.buffer.write(_json.pretty(document))
+        sys.stdout.buffer.flush()
+    else:
+        from aw_graders.reports.results import render_results  # noqa: PLC0415
+        from aw_graders.reports.timeline import printable  # noqa: PLC0415
+
+        table = render_results(results, lookups.context, partial=evidence.partial)
+        click.echo("\n".join(map(printable, table.split("\n"))), nl=False)
+    if check and any(result.status in {"fail", "error"} for result in results):
+        raise SystemExit(int(Exit.FOUND))
+
+
+def _settings(config: Path | None, picked: Sequence[str]) -> tuple[GraderSettings, ...]:
+    settings = default_settings()
+    if config is not None:
+        from aw_graders.cli.configuration import read_settings  # noqa: PLC0415
+
+        settings = read_settings(config, read_path(config, MAX_CONFIG_BYTES))
+    if not picked:
+        return settings
+    configured = {item.id: item for item in settings}
+    chosen: list[GraderSettings] = []
+    for spec in BUILT_IN.values():
+        if any(fnmatch.fnmatchcase(spec.id, pattern) for pattern in picked):
+            chosen.append(configured.get(spec.id) or settings_of(spec))
+    for pattern in picked:
+        if not fnmatch.filter(BUILT_IN, pattern):
+            stop(Exit.USAGE, f'no grader is called "{pattern}"; see aw graders list')
+    return tuple(chosen)
+
+
+def _say(name: str, evidence: Evidence) -> None:
+    """Say on standard error what the input was taken for, and what could not be used."""
+    from aw_graders.redaction import mask_text  # noqa: PLC0415
+    from aw_graders.reports.timeline import printable  # noqa: PLC0415
+
+    lines: list[str] = []
+    if not evidence.is_unified:
+        lines.append(f"{name}: taken for {evidence.kind}")
+    lines += [f"{name}: {warning}" for warning in evidence.warnings]
+    listed = [problem.text(name) for problem in evidence.problems]
+    listed += [note.text() for note in evidence.notes]
+    lines += listed[:MAX_SHOWN_PROBLEMS]
+    if len(listed) > MAX_SHOWN_PROBLEMS:
+        lines.append(f"{name}: {len(listed) - MAX_SHOWN_PROBLEMS} more notes")
+    for line in lines:
+        click.echo(f"aw: {printable(mask_text(line))}", err=True)
+
+
+def _write(output: Path, settings: Sequence[GraderSettings], document: dict[str, object]) -> None:
+    from aw_graders.artifacts import write_documents  # noqa: PLC0415
+    from aw_graders.config import manifest_document  # noqa: PLC0415
+
+    try:
+        write_documents(output, manifest_document(settings), document)
+    except OSError as failure:
+        stop(Exit.FAILED, f"{output}: cannot be written: {failure.strerror or failure}")
+
+
+@COMMAND.command("list")
+@click.option("--json", "as_json", is_flag=True, help="Print a JSON array.")
+def list_graders(as_json: bool) -> None:  # noqa: FBT001
+    """List the graders of the registry."""
+    if as_json:
+        sys.stdout.buffer.write(_json.pretty([_described(spec) for spec in BUILT_IN.values()]))
+        return
+    width = max(map(len, BUILT_IN))
+    for spec in BUILT_IN.values():
+        click.echo(f"{spec.id.ljust(width)}  {spec.unit.ljust(6)}  {spec.summary}")
+
+
+@COMMAND.command("explain")
+@click.argument("grader_id")
+@click.option("--json", "as_json", is_flag=True, help="Print a JSON object.")
+def explain(grader_id: str, as_json: bool) -> None:  # noqa: FBT001
+    """Say what a grader measures, from which evidence, and how to read it."""
+    spec = BUILT_IN.get(grader_id)
+    if spec is None:
+        stop(Exit.USAGE, f'no grader is called "{grader_id}"; see aw graders list')
+    if as_json:
+        sys.stdout.buffer.write(_json.pretty(_described(spec)))
+        return
+    click.echo(f"{spec.id} - {spec.name}\n")
+    for key, value in _described(spec).items():
+        if key not in {"id", "name"} and value is not None:
+            click.echo(f"{key.ljust(10)}  {value}")
+
+
+def _described(spec: GraderSpec) -> dict[str, str | int | float | bool | None]:
+    return {
+        "id": spec.id,
+        "name": spec.name,
+        "measures": spec.summary,
+        "formula": spec.formula,
+        "unit": spec.unit,
+        "direction": spec.direction,
+        "threshold": spec.threshold,
+        "min": spec.minimum,
+        "max": spec.maximum,
+        "evidence": spec.evidence,
+        "cost": spec.cost,
+        "source": spec.source,
+        "default": spec.default,
+        "version": spec.version,
+    }

@@ -1,0 +1,64 @@
+"""The entry point. Verbs are imported when they are called, so that `aw --version` stays quick."""
+
+import importlib
+import sys
+from typing import Final
+
+import click
+
+_GROUPS: Final = {
+    "graders": ("aw_graders.cli.graders", "Grade sessions; list and explain the graders."),
+    "session": ("aw_graders.cli.session", "Check and show unified sessions."),
+    "schema": ("aw_graders.cli.schema", "Print a JSON Schema."),
+}
+
+
+class _Lazy(click.Group):
+    """A group whose commands live in modules of their own."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's signature
+        """List the verbs."""
+        return list(_GROUPS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
+        """Import the verb that was asked for."""
+        if cmd_name not in _GROUPS:
+            return None
+        module = importlib.import_module(_GROUPS[cmd_name][0])
+        command: click.Command = module.COMMAND
+        return command
+
+
+def _version(ctx: click.Context, _: click.Parameter, value: bool) -> None:  # noqa: FBT001
+    if value:
+        from aw_graders import __version__  # noqa: PLC0415
+
+        click.echo(f"aw {__version__}")
+        ctx.exit()
+
+
+@click.group(cls=_Lazy, context_settings={"help_option_names": ["-h", "--help"]})
+@click.option("--version", is_flag=True, expose_value=False, is_eager=True, callback=_version)
+@click.option("--debug", is_flag=True, help="Show the traceback of an internal error.")
+@click.pass_context
+def cli(ctx: click.Context, debug: bool) -> None:  # noqa: FBT001
+    """Measure recorded runs of coding agents."""
+    ctx.obj = {"debug": debug}
+
+
+def main() -> None:
+    """Run `aw`; nobody sees a traceback unless they ask for one."""
+    debug = "--debug" in sys.argv
+    try:
+        cli(prog_name="aw")
+    except BrokenPipeError:
+        # The reader went away, as `head` does; there is nobody left to tell.
+        sys.stderr.close()
+        raise SystemExit(3) from None
+    except Exception as failure:
+        if debug:
+            raise
+        click.echo(
+            f"aw: internal error ({type(failure).__name__}); run again with --debug", err=True
+        )
+        raise SystemExit(3) from None

@@ -1,0 +1,1 @@
+"""Graders, one file per family of related measurements."""

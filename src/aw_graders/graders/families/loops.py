@@ -1,0 +1,88 @@
+"""Calls that repeat the call before them, and how varied the calls are."""
+
+from typing import Final
+
+from aw_graders.graders.model import (
+    HIGHER,
+    LOWER,
+    GraderInput,
+    GraderSpec,
+    Measured,
+    Outcome,
+    Unavailable,
+)
+from aw_graders.lookups import Evidence
+
+
+def _loops(given: GraderInput) -> Outcome:
+    """Count the calls whose name and arguments equal those of the call just before.
+
+    Counts: a run of k equal calls gives k - 1. Numbers compare by value, keys in any order, strings
+        exactly. A call that only the gateway saw has unknown arguments and takes no part.
+    Unit: count, 0 or more. Lower is better.
+    Unavailable: `agent-not-observed`, when nothing was collected from agent or gateway.
+    Cost: O(1), over lookups that are already built.
+    Source: Graders Specification 0.5.0, section 4; decisions 3, 37 and 40.
+    """
+    statistics = given.lookups.statistics
+    if not given.lookups.agent_observed and not statistics.tool_calls:
+        return Unavailable(
+            "agent-not-observed",
+            "neither the agent nor the gateway was observed; collect the agent's session file",
+        )
+    details = f"{statistics.consecutive_repeats} of {statistics.tool_calls} calls repeat the call before"
+    again = statistics.observed_again
+    if again.count:
+        details += f"; {again.count} events observe a call again and are no calls"
+    both = Evidence(
+        (*statistics.repeats.places, *again.places)[:20], statistics.repeats.count + again.count
+    )
+    return Measured(statistics.consecutive_repeats, details, both)
+
+
+def _trajectory_efficiency(given: GraderInput) -> Outcome:
+    """Divide the number of distinct tool names by the number of calls.
+
+    Unit: ratio, above 0 and at most 1. Higher is better.
+    Unavailable: `no-tool-calls`, when no call was observed.
+    Cost: O(1), over lookups that are already built.
+    Source: Graders Specification 0.5.0, section 4.
+    """
+    statistics = given.lookups.statistics
+    if not statistics.tool_calls:
+        return Unavailable(
+            "no-tool-calls",
+            "no tool call was recorded; record the agent's tool.execution_start and "
+            "tool.execution_complete events",
+        )
+    details = f"{statistics.distinct_tool_names} distinct tools in {statistics.tool_calls} calls"
+    return Measured(min(1, statistics.distinct_tool_names / statistics.tool_calls), details)
+
+
+GRADERS: Final = (
+    GraderSpec(
+        id="loops",
+        name="Loops",
+        summary="Consecutive calls with identical tool names and arguments",
+        formula="number of calls whose name and arguments equal those of the call just before",
+        evidence="the agent or the gateway was observed",
+        unit="count",
+        direction=LOWER,
+        threshold=3,
+        compute=_loops,
+        cost="O(1), over lookups that are already built",
+    ),
+    GraderSpec(
+        id="trajectory-efficiency",
+        name="Trajectory Efficiency",
+        summary="Distinct tool names / total calls",
+        formula="min(1, distinct tool names / calls)",
+        evidence="at least one tool call",
+        unit="ratio",
+        direction=HIGHER,
+        minimum=0,
+        maximum=1,
+        compute=_trajectory_efficiency,
+        cost="O(1), over lookups that are already built",
+    ),
+)

@@ -1,0 +1,138 @@
+"""How often the context was read again, and how far it grew."""
+
+from typing import Final
+
+from aw_graders.graders.model import (
+    LOWER,
+    GraderInput,
+    GraderSpec,
+    Measured,
+    Outcome,
+    Unavailable,
+)
+from aw_graders.lookups import Evidence, Request
+
+_RECORDED: Final = "recorded"
+_CONFIG_KEYS: Final = ("inputTokens",)
+
+
+def _is_recorded(given: GraderInput) -> bool:
+    return given.config.get("inputTokens") == _RECORDED
+
+
+def _read(request: Request, *, recorded: bool) -> int | None:
+    return request.input_tokens if recorded else request.read_tokens
+
+
+def _total(request: Request, *, recorded: bool) -> int | None:
+    read = _read(request, recorded=recorded)
+    if read is None and request.output_tokens is None:
+        return request.total_tokens
+    return (read or 0) + (request.output_tokens or 0)
+
+
+def _reading(given: GraderInput) -> str:
+    """Say how cached tokens were read, and how many that concerns."""
+    requests = given.lookups.requests
+    if _is_recorded(given):
+        return "input counts taken as recorded"
+    beside = [r for r in requests if r.cache_is_beside and r.cache_tokens]
+    if not beside:
+        return "input counts taken as recorded, no cached tokens beside them"
+    cached = sum(request.cache_tokens or 0 for request in beside)
+    return f"{cached} cached tokens of {len(beside)} requests counted beside the input and added"
+
+
+def _router(given: GraderInput) -> str:
+    count = given.lookups.statistics.router_requests
+    return f"; {count} requests of the model router are left out" if count else ""
+
+
+def _working_set_rebuild_factor(given: GraderInput) -> Outcome:
+    """Divide the input tokens of all requests by those of the largest one.
+
+    Counts: what each request read; invalid counts are skipped, not read as 0.
+    Unit: factor, 1 or more. Lower is better.
+    Unavailable: `no-input-tokens`, when no request has a valid count, or all counts are 0.
+    Cost: O(requests).
+    Source: Graders Specification 0.5.0, section 4; decision 34.
+    """
+    recorded = _is_recorded(given)
+    reads = [
+        (read, request.place)
+        for request in given.lookups.requests
+        if (read := _read(request, recorded=recorded)) is not None
+    ]
+    peak, place = max(reads, key=lambda item: item[0], default=(0, None))
+    if place is None or peak == 0:
+        return Unavailable(
+            "no-input-tokens",
+            "no model request has an input token count above 0; collect the proxy's "
+            "token-usage.jsonl",
+        )
+    total = sum(read for read, _ in reads)
+    details = f"{total} input tokens in {len(reads)} requests, {peak} in the largest; {_reading(given)}"
+    return Measured(max(1, total / peak), details + _router(given), Evidence((place,), 1))
+
+
+def _context_growth(given: GraderInput) -> Outcome:
+    """Divide the tokens of all requests by those of the first one.
+
+    Counts: input and output of each request that has token evidence; a refused request without
+        usage is not the first.
+    Unit: factor, 1 or more for whole sessions. Lower is better.
+    Unavailable: `no-token-usage`, when no request has a count; `first-request-empty`, when the first
+        one has 0 tokens.
+    Cost: O(requests).
+    Source: Graders Specification 0.5.0, section 4; decisions 7, 34 and 38.
+    """
+    recorded = _is_recorded(given)
+    totals = [
+        (total, request.place)
+        for request in given.lookups.requests
+        if (total := _total(request, recorded=recorded)) is not None
+    ]
+    if not totals:
+        return Unavailable(
+            "no-token-usage",
+            "no model request has token counts; collect the proxy's token-usage.jsonl",
+        )
+    first, place = totals[0]
+    if first == 0:
+        return Unavailable(
+            "first-request-empty",
+            "the first model request has 0 tokens, so growth has no base",
+            Evidence((place,), 1),
+        )
+    total = sum(count for count, _ in totals)
+    details = f"{total} tokens in {len(totals)} requests, {first} in the first; {_reading(given)}"
+    return Measured(total / first, details + _router(given), Evidence((place,), 1))
+
+
+GRADERS: Final = (
+    GraderSpec(
+        id="working-set-rebuild-factor",
+        name="Working-Set Rebuild Factor",
+        summary="Cumulative input tokens / peak invocation input tokens",
+        formula="max(1, sum of input tokens / largest input of one request)",
+        evidence="model requests with input token counts",
+        unit="factor",
+        direction=LOWER,
+        minimum=1,
+        config_keys=_CONFIG_KEYS,
+        compute=_working_set_rebuild_factor,
+        cost="O(requests), over lookups that are already built",
+    ),
+    GraderSpec(
+        id="context-growth",
+        name="Context Growth",
+        summary="Total tokens / first-request tokens",
+        formula="sum of input and output tokens / those of the first request",
+        evidence="model requests with token counts",
+        unit="factor",
+        direction=LOWER,
+        config_keys=_CONFIG_KEYS,
+        compute=_context_growth,
+        cost="O(requests), over lookups that are already built",
+    ),
+)

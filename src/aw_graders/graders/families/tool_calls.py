@@ -1,0 +1,126 @@
+"""How many tool calls succeeded, and how many did not."""
+
+from collections import Counter
+from typing import Final
+
+from aw_graders.graders.model import (
+    HIGHER,
+    LOWER,
+    GraderInput,
+    GraderSpec,
+    Measured,
+    Outcome,
+    Unavailable,
+)
+from aw_graders.lookups import SessionLookups
+
+_SHOWN_NAMES: Final = 5
+
+_NO_CALLS: Final = Unavailable(
+    "no-tool-calls",
+    "no tool call was recorded; record the agent's tool.execution_start and "
+    "tool.execution_complete events",
+)
+_NO_OUTCOME: Final = Unavailable(
+    "no-outcome-recorded",
+    "no tool call has a recorded outcome; record `success` on tool.execution_complete",
+)
+_NOT_OBSERVED: Final = Unavailable(
+    "agent-not-observed",
+    "neither the agent nor the gateway was observed; collect the agent's session file",
+)
+
+
+def _tool_success_rate(given: GraderInput) -> Outcome:
+    """Divide the main-agent tool calls that succeeded by all of them.
+
+    Counts: every call of phase `agent`, sub-agents included; one that never completed is a failure,
+        and so is one whose completion does not say that it succeeded.
+    Unit: ratio, from 0.0 to 1.0. Higher is better.
+    Unavailable: `no-tool-calls`, when no call was observed; `no-outcome-recorded`, when no call has
+        a known outcome.
+    Cost: O(calls), for the names of the failed ones.
+    Source: Graders Specification 0.5.0, sections 2 and 4; decision 1.
+    """
+    statistics = given.lookups.statistics
+    if not statistics.tool_calls:
+        return _NO_CALLS
+    if _no_outcome(given.lookups):
+        return _NO_OUTCOME
+    return Measured(
+        statistics.successful_tool_calls / statistics.tool_calls,
+        _details(given.lookups),
+        statistics.failures,
+    )
+
+
+def _tool_failure_count(given: GraderInput) -> Outcome:
+    """Count the main-agent tool calls that failed or never completed.
+
+    Unit: count, 0 or more. Lower is better.
+    Unavailable: `agent-not-observed`, when nothing was collected from agent or gateway; an observed
+        agent without calls has 0 failures. `no-outcome-recorded`, when calls have no outcome.
+    Cost: O(calls), for the names of the failed ones.
+    Source: Graders Specification 0.5.0, section 4; decisions 1 and 3.
+    """
+    statistics = given.lookups.statistics
+    if not given.lookups.agent_observed and not statistics.tool_calls:
+        return _NOT_OBSERVED
+    if statistics.tool_calls and _no_outcome(given.lookups):
+        return _NO_OUTCOME
+    return Measured(statistics.failed_tool_calls, _details(given.lookups), statistics.failures)
+
+
+def _no_outcome(lookups: SessionLookups) -> bool:
+    statistics = lookups.statistics
+    return statistics.unknown_outcomes == statistics.tool_calls
+
+
+def _details(lookups: SessionLookups) -> str:
+    """Say what the number was made of."""
+    statistics = lookups.statistics
+    if not statistics.tool_calls:
+        return "no tool call was made"
+    text = f"{statistics.failed_tool_calls} of {statistics.tool_calls} calls failed"
+    if statistics.failed_tool_calls:
+        failed = Counter(call.name for call in lookups.tool_calls if call.failed)
+        ranked = sorted(failed.items(), key=lambda item: (-item[1], item[0]))
+        shown = ", ".join(f"{name} {count}" for name, count in ranked[:_SHOWN_NAMES])
+        more = len(ranked) - _SHOWN_NAMES
+        text += f": {shown}" + (f" and {more} more tools" if more > 0 else "")
+    extras = (
+        (statistics.unfinished_tool_calls, "never completed"),
+        (statistics.unknown_outcomes, "had no recorded outcome"),
+        (statistics.reused_ids, "reused the id of another call"),
+        (statistics.nameless_calls, "had no tool name and are left out"),
+    )
+    said = [f"{count} {what}" for count, what in extras if count]
+    return "; ".join([text, *said])
+
+
+GRADERS: Final = (
+    GraderSpec(
+        id="tool-success-rate",
+        name="Tool Success Rate",
+        summary="Successful tool calls / total tool calls",
+        formula="(calls - failed or unfinished calls) / calls",
+        evidence="tool calls of the agent or the gateway, with at least one known outcome",
+        unit="ratio",
+        direction=HIGHER,
+        threshold=0.8,
+        minimum=0,
+        maximum=1,
+        compute=_tool_success_rate,
+    ),
+    GraderSpec(
+        id="tool-failure-count",
+        name="Tool Failure Count",
+        summary="Failed or unfinished tool calls",
+        formula="number of calls that failed, never completed, or have no recorded success",
+        evidence="the agent or the gateway was observed",
+        unit="count",
+        direction=LOWER,
+        threshold=5,
+        compute=_tool_failure_count,
+    ),
+)

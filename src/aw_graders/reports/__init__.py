@@ -1,0 +1,1 @@
+"""How results and sessions are spelled for people. Pure: values in, text out."""
