@@ -29,8 +29,6 @@ def pytest_configure(config):
         config.pluginmanager.register(SpecReport(config.invocation_params.dir / path))
 
 
-# First, so that a test deselected later loses nothing and a test that runs has its ids.
-@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items):
     for item in items:
         for requirement in _ids(item):

@@ -1,6 +1,6 @@
 """The one JSON decoder and encoder of the project: strict in, canonical out."""
 
-from aw_graders._json.decode import Decoded, JsonError, decode, decode_counting
+from aw_graders._json.decode import Decoded, JsonError, decode, decode_counting, decode_prefix
 from aw_graders._json.encode import canonical, compact, pretty, same_value, sorted_text
 from aw_graders._json.frozen import freeze, thaw
 from aw_graders._json.guards import MAX_DEPTH, has_oversized_number, is_too_deep
@@ -15,6 +15,7 @@ __all__ = [
     "compact",
     "decode",
     "decode_counting",
+    "decode_prefix",
     "freeze",
     "has_oversized_number",
     "is_too_deep",

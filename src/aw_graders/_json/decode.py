@@ -17,6 +17,7 @@ from aw_graders._json.guards import MAX_DEPTH, has_oversized_number, is_too_deep
 from aw_graders._json.values import JsonValue
 
 _MAX_FLOAT: Final = int(1.7976931348623157e308)
+_STRING: Final = re.compile(r'"(?:[^"\\]|\\.)*+"', re.DOTALL)
 _SURROGATE: Final = re.compile("[\ud800-\udfff]")
 _REPLACEMENT: Final = "\N{REPLACEMENT CHARACTER}"
 _FAST: Final = msgspec.json.Decoder()
@@ -67,7 +68,56 @@ def decode_counting(text: bytes) -> Decoded:
     return _slow(text)
 
 
+def decode_prefix(characters: str, start: int) -> tuple[Decoded, int]:
+    """Decode the one JSON document that begins at `start`, whatever text follows it.
+
+    Returns: the document, counted as by `decode_counting`, and the place right behind it.
+    Raises: JsonError, and nothing else; its column counts from the beginning of `characters`.
+    Cost: linear in what the document, or its readable part, spans; never in `characters`.
+    """
+    width = _FIRST_WINDOW
+    while True:
+        window = characters[start : start + width]
+        whole = start + len(window) >= len(characters)
+        counts = _Counts(window)
+        try:
+            value, end = cast("tuple[object, int]", counts.decoder.raw_decode(window))
+        except json.JSONDecodeError as failure:
+            # What a window cuts off is not yet known to be wrong.
+            if whole or not _may_be_cut(failure, window):
+                raise JsonError(_clause(failure.msg), start + failure.pos + 1) from None
+        except JsonError as failure:
+            if whole or failure.column + _CUT_CHARS < len(window):
+                raise JsonError(failure.reason, start + failure.column) from None
+        except RecursionError:
+            raise JsonError(_TOO_DEEP, start + 1) from None
+        else:
+            if whole or end < len(window):
+                return _settled(counts, value, window[:end], start), start + end
+        width *= _WINDOW_GROWTH
+
+
 _UNSETTLED: Final = object()
+_FIRST_WINDOW: Final = 16 * 1024
+_WINDOW_GROWTH: Final = 8
+# A token other than a string that touches the end of a window: a number, a literal, an escape.
+_CUT_CHARS: Final = 2048
+_TOO_DEEP: Final = f"nested too deeply, over {MAX_DEPTH} levels"
+
+
+def _may_be_cut(failure: json.JSONDecodeError, window: str) -> bool:
+    """Tell whether more text could mend the failure."""
+    return failure.pos + _CUT_CHARS >= len(window) or failure.msg.startswith("Unterminated string")
+
+
+def _settled(counts: "_Counts", value: object, text: str, start: int) -> Decoded:
+    """Apply the rules that the standard library leaves open to a decoded prefix."""
+    raw = text.encode("utf-8", "surrogatepass")
+    if is_too_deep(raw):
+        raise JsonError(_TOO_DEEP, start + 1)
+    if "\\u" in text or _SURROGATE.search(text) is not None:
+        value = counts.replace_surrogates(value)
+    return Decoded(cast("JsonValue", value), counts.duplicate_keys, counts.lone_surrogates)
 
 
 def _fast(text: bytes) -> object:
@@ -130,7 +180,9 @@ class _Counts:
         return merged
 
     def _column(self, token: str) -> int:
-        return self.characters.find(token) + 1
+        # Blank out strings first: the same letters may stand inside one before the number does.
+        outside = _STRING.sub(lambda match: " " * len(match.group(0)), self.characters)
+        return outside.find(token) + 1
 
     def _constant(self, token: str) -> Any:
         msg = f"{token} is not JSON"

@@ -1,0 +1,6 @@
+"""Recordings of other tools, turned into events and notes."""
+
+from aw_graders.collectors.base import Collected, CollectionNote, Collector, SourceFile
+from aw_graders.collectors.registry import COLLECTORS, detect
+
+__all__ = ["COLLECTORS", "Collected", "CollectionNote", "Collector", "SourceFile", "detect"]

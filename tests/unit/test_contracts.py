@@ -1,0 +1,46 @@
+"""Registry, docs, vectors, example and exports name the same things."""
+
+import ast
+import subprocess
+import sys
+
+import aw_graders
+from aw_graders.graders import BUILT_IN
+from tests.support import ROOT, grader_cases
+
+
+def test_every_grader_has_a_page_that_is_fresh():
+    command = [sys.executable, str(ROOT / "tools" / "make_docs.py"), "--check"]
+    checked = subprocess.run(command, capture_output=True, text=True, check=False)
+
+    assert checked.returncode == 0, checked.stdout + checked.stderr
+    assert all((ROOT / "docs" / "graders" / f"{id_}.md").exists() for id_ in BUILT_IN)
+
+
+def test_every_grader_has_a_vector():
+    named = {id_ for case in grader_cases() for id_ in case["expected"]}
+
+    assert set(BUILT_IN) <= named
+
+
+def test_only_the_redaction_engine_holds_the_seal():
+    users = []
+    for file in (ROOT / "src").rglob("*.py"):
+        names = {node.id for node in ast.walk(ast.parse(file.read_text("utf-8"))) if isinstance(node, ast.Name)}
+        if "seal" in names or "_SEAL" in names:
+            users.append(file.relative_to(ROOT / "src" / "aw_graders").as_posix())
+
+    assert sorted(users) == ["redaction/engine.py", "session/model.py"]
+
+
+def test_the_example_is_what_its_tool_makes():
+    command = [sys.executable, "-c", "import sys; sys.path.insert(0, 'tools'); import make_example; sys.stdout.write(make_example.make_example())"]
+    made = subprocess.run(command, capture_output=True, cwd=ROOT, check=True).stdout
+
+    assert made == (ROOT / "examples" / "workflow-run.jsonl").read_bytes()
+    assert made.count(b"\n") >= 150
+
+
+def test_public_names_exist():
+    assert sorted(aw_graders.__all__) == list(aw_graders.__all__)
+    assert all(getattr(aw_graders, name) is not None for name in aw_graders.__all__)
