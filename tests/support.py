@@ -5,11 +5,12 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+import msgspec
+
 from aw_graders._json import compact
 from aw_graders.graders import BUILT_IN, GraderSettings, default_settings
-from aw_graders.session import Redacted, read_session
 from aw_graders.redaction import redact
-import msgspec
+from aw_graders.session import Redacted, read_session
 
 ROOT = Path(__file__).parent.parent
 VECTORS = ROOT / "tests" / "vectors"

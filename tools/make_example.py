@@ -22,7 +22,9 @@ class _Run:
         self.next_index: dict[tuple[str, str, str], int] = {}
         self.second = 0
 
-    def add(self, source: tuple[str, str, str], kind: str, data: dict[str, Any], **top: Any) -> None:
+    def add(
+        self, source: tuple[str, str, str], kind: str, data: dict[str, Any], **top: Any
+    ) -> None:
         component, phase, path = source
         index = self.next_index.get(source, 0)
         self.next_index[source] = index + 1
@@ -36,7 +38,9 @@ class _Run:
         self.add(source, kind, data)
         del self.lines[-1]["timestamp"]
 
-    def call(self, call_id: str, name: str, given: dict[str, Any], *, ok: bool = True, **top: Any) -> None:
+    def call(
+        self, call_id: str, name: str, given: dict[str, Any], *, ok: bool = True, **top: Any
+    ) -> None:
         start = {"toolCallId": call_id, "toolName": name, "input": given}
         self.add(_AGENT, "tool.execution_start", start, **top)
         end = {"toolCallId": call_id, "toolName": name, "success": ok, "durationMs": 120}
@@ -71,7 +75,9 @@ def _agent(run: _Run) -> None:
     run.request(0, 700, 12, "routing_classification")
     for number in range(1, 21):
         run.request(number, 9_000 + 1_500 * number, 180 + number)
-        run.add(_AGENT, "assistant.message", {"content": f"Step {number}", "messageId": f"m-{number}"})
+        run.add(
+            _AGENT, "assistant.message", {"content": f"Step {number}", "messageId": f"m-{number}"}
+        )
         path = _FILES[number % len(_FILES)]
         run.call(f"call-{number}", "view", {"path": path, "line": number}, ok=number != 4)
         if number in {6, 7}:
@@ -88,37 +94,82 @@ def _agent(run: _Run) -> None:
     _subagent(run)
     for host in ("api.example.com", "files.example.com"):
         access = {"host": host, "method": "GET", "status": 200, "decision": "allowed"}
-        run.add(("firewall", "agent", "sandbox/firewall/logs/access.jsonl"), "firewall.http_access", access)
+        run.add(
+            ("firewall", "agent", "sandbox/firewall/logs/access.jsonl"),
+            "firewall.http_access",
+            access,
+        )
     result = {"numTurns": 20, "durationMs": 61_000, "status": "success"}
-    run.add(_AGENT, "session.result", result | {"usage": {"inputTokens": 500_000, "outputTokens": 3_900}})
-    run.add(("safe_output", "agent", "safeoutputs.jsonl"), "safe_output.request", {"type": "create_pull_request"})
+    run.add(
+        _AGENT,
+        "session.result",
+        result | {"usage": {"inputTokens": 500_000, "outputTokens": 3_900}},
+    )
+    run.add(
+        ("safe_output", "agent", "safeoutputs.jsonl"),
+        "safe_output.request",
+        {"type": "create_pull_request"},
+    )
     done = {"outcome": "success", "exitCode": 0, "durationMs": 64_000}
     run.add(("execution", "agent", "agent_execution.json"), "execution.result", done)
 
 
 def _subagent(run: _Run) -> None:
-    run.add(_AGENT, "tool.execution_start", {"toolCallId": "task-1", "toolName": "task", "input": {"goal": "find callers"}})
-    run.add(_AGENT, "subagent.started", {"toolCallId": "task-1", "agentName": "explore"}, agentId="explore-1")
+    run.add(
+        _AGENT,
+        "tool.execution_start",
+        {"toolCallId": "task-1", "toolName": "task", "input": {"goal": "find callers"}},
+    )
+    run.add(
+        _AGENT,
+        "subagent.started",
+        {"toolCallId": "task-1", "agentName": "explore"},
+        agentId="explore-1",
+    )
     for number in range(1, 8):
         run.request(100 + number, 2_000 + 300 * number, 60, "subagent")
         run.call(f"sub-{number}", "grep", {"pattern": f"parse_{number}"}, agentId="explore-1")
     run.add(_AGENT, "subagent.completed", {"toolCallId": "task-1"}, agentId="explore-1")
-    run.add(_AGENT, "tool.execution_complete", {"toolCallId": "task-1", "toolName": "task", "success": True})
+    run.add(
+        _AGENT,
+        "tool.execution_complete",
+        {"toolCallId": "task-1", "toolName": "task", "success": True},
+    )
 
 
 def _after(run: _Run) -> None:
     detection = ("firewall", "detection", "threat-detection/token-usage.jsonl")
     for number in range(1, 9):
         usage = {"inputTokens": 40_000, "outputTokens": 90}
-        run.add(detection, "firewall.token_usage", {"requestId": f"det-{number}", "durationMs": 2_000, "usage": usage})
+        run.add(
+            detection,
+            "firewall.token_usage",
+            {"requestId": f"det-{number}", "durationMs": 2_000, "usage": usage},
+        )
     native = ("agent", "detection", "threat-detection/agent-session.jsonl")
-    run.add(native, "tool.execution_start", {"toolCallId": "d-1", "toolName": "view", "input": {"path": "patch"}})
+    run.add(
+        native,
+        "tool.execution_start",
+        {"toolCallId": "d-1", "toolName": "view", "input": {"path": "patch"}},
+    )
     verdict = {"jobResult": "success", "promptInjection": False, "secretLeak": False}
-    run.add(("detection", "detection", "usage/detection/detection_result.json"), "detection.result", verdict)
+    run.add(
+        ("detection", "detection", "usage/detection/detection_result.json"),
+        "detection.result",
+        verdict,
+    )
     items = ("safe_output", "safe_outputs", "safe-output-items.jsonl")
-    run.add(items, "safe_output.result", {"type": "create_pull_request", "number": 43, "status": "success"})
+    run.add(
+        items,
+        "safe_output.result",
+        {"type": "create_pull_request", "number": 43, "status": "success"},
+    )
     for number, answer in enumerate(("yes", "no", "yes"), 1):
-        run.add(("eval", "evals", "evals/evals.jsonl"), "eval.result", {"id": f"question-{number}", "answer": answer})
+        run.add(
+            ("eval", "evals", "evals/evals.jsonl"),
+            "eval.result",
+            {"id": f"question-{number}", "answer": answer},
+        )
         report = {"requestId": f"eval-{number}", "usage": {"inputTokens": 5_000, "outputTokens": 5}}
         run.add(("usage", "evals", "evals_token_usage.jsonl"), "usage.report", report)
     sources = [

@@ -44,7 +44,9 @@ def test_the_vectors_hold_through_the_command_under_two_hash_seeds():
     for case in grader_cases()[::7]:
         if case["config"]:
             continue
-        runs = [aw("graders", "run", "--json", stdin=lines_of(case["session"]), seed=s) for s in "12"]
+        runs = [
+            aw("graders", "run", "--json", stdin=lines_of(case["session"]), seed=s) for s in "12"
+        ]
         assert runs[0].stdout == runs[1].stdout
         values = {result["id"]: result["value"] for result in json.loads(runs[0].stdout)["results"]}
         for id_, want in case["expected"].items():
@@ -60,7 +62,10 @@ _BAD = {
     "no header": (_EVENT, "not the header"),
     "NaN": (_HEADER + _EVENT.replace(b"{}", b'{"x":NaN}'), ":2:27: NaN is not JSON"),
     "overflow": (_HEADER + _EVENT.replace(b"{}", b'{"x":1e999}'), "1e999 is too large"),
-    "deep": (_HEADER + _EVENT.replace(b"{}", b'{"x":' + b"[" * 600 + b"]" * 600 + b"}"), "too deeply"),
+    "deep": (
+        _HEADER + _EVENT.replace(b"{}", b'{"x":' + b"[" * 600 + b"]" * 600 + b"}"),
+        "too deeply",
+    ),
     "version 2": (_HEADER.replace(b'"version":1', b'"version":2'), "only 1 is supported"),
     "two executions": (_HEADER + _EVENT.replace(b"a.b", b"agent.execution") * 2, "second"),
     "data is a list": (_HEADER + _EVENT.replace(b"{}", b"[]"), '"data" is no object'),
@@ -116,7 +121,14 @@ def test_a_workflow_is_refused_for_now_with_one_line():
 
 def test_check_fails_when_a_grader_fails():
     failed = lines_of([json.loads(_HEADER)]) + b"".join(
-        json.dumps({"type": "tool.execution_start", "data": {"toolCallId": f"c{i}", "toolName": "x"}, "provenance": {"component": "agent", "phase": "agent", "path": "p", "index": i}}).encode() + b"\n"
+        json.dumps(
+            {
+                "type": "tool.execution_start",
+                "data": {"toolCallId": f"c{i}", "toolName": "x"},
+                "provenance": {"component": "agent", "phase": "agent", "path": "p", "index": i},
+            }
+        ).encode()
+        + b"\n"
         for i in range(3)
     )
 
@@ -137,7 +149,10 @@ def test_the_table_says_value_verdict_and_what_is_missing():
 
 def test_a_picked_grader_runs_alone_and_an_unknown_one_is_refused():
     run = aw("graders", "run", "--grader", "tool-*", "--json", "--session", _EXAMPLE)
-    assert [result["id"] for result in json.loads(run.stdout)["results"]] == ["tool-success-rate", "tool-failure-count"]
+    assert [result["id"] for result in json.loads(run.stdout)["results"]] == [
+        "tool-success-rate",
+        "tool-failure-count",
+    ]
     assert aw("graders", "run", "--grader", "nope", "--session", _EXAMPLE).returncode == 2
 
 
@@ -161,7 +176,9 @@ def test_session_validate_and_show_answer(tmp_path):
     assert b"blank line" in run.stdout
     shown = aw("session", "show", _EXAMPLE)
     assert shown.stdout.count(b"\n") == len(_EXAMPLE.read_bytes().splitlines())
-    assert len(json.loads(aw("session", "show", _EXAMPLE, "--json").stdout)) == shown.stdout.count(b"\n")
+    assert len(json.loads(aw("session", "show", _EXAMPLE, "--json").stdout)) == shown.stdout.count(
+        b"\n"
+    )
 
 
 def test_results_hold_their_schema():
@@ -172,8 +189,14 @@ def test_results_hold_their_schema():
 
 def test_a_secret_reaches_neither_results_nor_errors(tmp_path):
     secret = b"ghp_" + b"q" * 36
-    start = _EVENT.replace(b"a.b", b"tool.execution_start").replace(b"{}", b'{"toolName":"%s"}' % secret)
-    for content in (_HEADER + start, _HEADER + start.replace(b'"data"', b'"%s"' % secret), _HEADER + secret):
+    start = _EVENT.replace(b"a.b", b"tool.execution_start").replace(
+        b"{}", b'{"toolName":"%s"}' % secret
+    )
+    for content in (
+        _HEADER + start,
+        _HEADER + start.replace(b'"data"', b'"%s"' % secret),
+        _HEADER + secret,
+    ):
         file = tmp_path / "input.jsonl"
         file.write_bytes(content)
         run = aw("graders", "run", "--session", file)

@@ -18,14 +18,26 @@ def _without_none(data: dict[str, Any]) -> dict[str, Any]:
 
 @st.composite
 def _data(draw: Any) -> tuple[str, dict[str, Any]]:
-    kind = draw(st.sampled_from(["tool.execution_start"] * 3 + ["tool.execution_complete"] * 3 + ["firewall.token_usage", "mcp.tool_call", "assistant.message"]))
+    kind = draw(
+        st.sampled_from(
+            ["tool.execution_start"] * 3
+            + ["tool.execution_complete"] * 3
+            + ["firewall.token_usage", "mcp.tool_call", "assistant.message"]
+        )
+    )
     data = {"toolCallId": draw(_IDS), "toolName": draw(_NAMES)}
     if kind == "tool.execution_start":
         data["input"] = draw(_INPUTS)
     elif kind == "tool.execution_complete":
-        data |= {"success": draw(st.sampled_from([True, False, None])), "exitCode": draw(st.sampled_from([None, 0, 1]))}
+        data |= {
+            "success": draw(st.sampled_from([True, False, None])),
+            "exitCode": draw(st.sampled_from([None, 0, 1])),
+        }
     elif kind == "firewall.token_usage":
-        data = {"usage": _without_none({"inputTokens": draw(_COUNTS), "outputTokens": draw(_COUNTS)}), "durationMs": draw(_COUNTS)}
+        data = {
+            "usage": _without_none({"inputTokens": draw(_COUNTS), "outputTokens": draw(_COUNTS)}),
+            "durationMs": draw(_COUNTS),
+        }
     return kind, _without_none(data)
 
 

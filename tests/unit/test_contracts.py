@@ -26,7 +26,11 @@ def test_every_grader_has_a_vector():
 def test_only_the_redaction_engine_holds_the_seal():
     users = []
     for file in (ROOT / "src").rglob("*.py"):
-        names = {node.id for node in ast.walk(ast.parse(file.read_text("utf-8"))) if isinstance(node, ast.Name)}
+        names = {
+            node.id
+            for node in ast.walk(ast.parse(file.read_text("utf-8")))
+            if isinstance(node, ast.Name)
+        }
         if "seal" in names or "_SEAL" in names:
             users.append(file.relative_to(ROOT / "src" / "aw_graders").as_posix())
 
@@ -34,7 +38,11 @@ def test_only_the_redaction_engine_holds_the_seal():
 
 
 def test_the_example_is_what_its_tool_makes():
-    command = [sys.executable, "-c", "import sys; sys.path.insert(0, 'tools'); import make_example; sys.stdout.write(make_example.make_example())"]
+    command = [
+        sys.executable,
+        "-c",
+        "import sys; sys.path.insert(0, 'tools'); import make_example; sys.stdout.write(make_example.make_example())",
+    ]
     made = subprocess.run(command, capture_output=True, cwd=ROOT, check=True).stdout
 
     assert made == (ROOT / "examples" / "workflow-run.jsonl").read_bytes()

@@ -78,7 +78,9 @@ def test_nothing_a_grader_is_given_can_be_changed():
         **BUILT_IN,
     }
     session = _example()
-    frozen = msgspec.structs.replace(default_settings()[0], id="vandal", config=MappingProxyType({}))
+    frozen = msgspec.structs.replace(
+        default_settings()[0], id="vandal", config=MappingProxyType({})
+    )
 
     results = grade(session, (frozen, *default_settings()), registry)
 
@@ -89,7 +91,13 @@ def test_nothing_a_grader_is_given_can_be_changed():
 @pytest.mark.spec("G-2-10")
 def test_events_cannot_be_changed_at_any_depth():
     event = redacted(
-        [{"type": "a.b", "data": {"x": {"y": [1]}}, "provenance": {"component": "agent", "phase": "agent", "path": "p", "index": 0}}]
+        [
+            {
+                "type": "a.b",
+                "data": {"x": {"y": [1]}},
+                "provenance": {"component": "agent", "phase": "agent", "path": "p", "index": 0},
+            }
+        ]
     ).events[1]
     for action in (
         lambda: setattr(event, "type", "x"),

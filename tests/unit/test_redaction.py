@@ -25,9 +25,18 @@ _SECRETS = {
 
 def _session(secret: str) -> Session:
     provenance = {"component": "agent", "phase": "agent", "path": f"{secret}.jsonl", "index": 0}
-    given_ = {"toolCallId": secret, "toolName": "x", "input": {secret: [secret, {"a": f"say {secret}!"}]}}
+    given_ = {
+        "toolCallId": secret,
+        "toolName": "x",
+        "input": {secret: [secret, {"a": f"say {secret}!"}]},
+    }
     header = {"type": "session.format", "data": {"version": 1}}
-    header["provenance"] = {"component": "collector", "phase": "conclusion", "path": "usage/aw_session.jsonl", "index": 0}
+    header["provenance"] = {
+        "component": "collector",
+        "phase": "conclusion",
+        "path": "usage/aw_session.jsonl",
+        "index": 0,
+    }
     event = {"type": "tool.execution_start", "id": secret, "data": given_, "provenance": provenance}
     return read_session(lines_of([header, event])).session
 

@@ -217,5 +217,7 @@ class _Counts:
             return [self.replace_surrogates(item) for item in cast("list[Any]", value)]
         if isinstance(value, Mapping):
             items = cast("Mapping[str, Any]", value).items()
-            return {self.replace_surrogates(key): self.replace_surrogates(item) for key, item in items}
+            return {
+                self.replace_surrogates(key): self.replace_surrogates(item) for key, item in items
+            }
         return value

@@ -45,7 +45,7 @@ def same_value(left: bytes | None, right: bytes | None) -> bool:
     """Tell whether two texts of `sorted_text` hold equal values, numbers compared by value."""
     if left == right:
         return True
-    if left is None or right is None or b"." not in left + right and b"e" not in left + right:
+    if left is None or right is None or (b"." not in left + right and b"e" not in left + right):
         return False
     plain = _SORTED_AGAIN.decode
     return _SORTED.encode(_by_value(plain(left))) == _SORTED.encode(_by_value(plain(right)))

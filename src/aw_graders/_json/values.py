@@ -5,5 +5,5 @@ from typing import TypeAlias
 
 # Read-only on purpose: nothing downstream of the decoder may change what it was given.
 JsonValue: TypeAlias = (
-    "None | bool | int | float | str | Sequence[JsonValue] | Mapping[str, JsonValue]"
+    "bool | int | float | str | Sequence[JsonValue] | Mapping[str, JsonValue] | None"
 )

@@ -32,7 +32,9 @@ def COMMAND() -> None:  # noqa: N802 - the name the lazy group looks for
 @click.argument("workflow", required=False)
 @click.argument("grader", required=False)
 @click.argument("run_id", required=False)
-@click.option("--session", "sessions", multiple=True, type=click.Path(path_type=Path), metavar="FILE")
+@click.option(
+    "--session", "sessions", multiple=True, type=click.Path(path_type=Path), metavar="FILE"
+)
 @click.option("--config", type=click.Path(path_type=Path), metavar="FILE", help="A `graders:` map.")
 @click.option("--grader", "picked", multiple=True, metavar="ID", help="Only these; patterns work.")
 @click.option("--json", "as_json", is_flag=True, help="Print the results document.")
@@ -40,7 +42,7 @@ def COMMAND() -> None:  # noqa: N802 - the name the lazy group looks for
 @click.option("-o", "--output", type=click.Path(path_type=Path), metavar="DIR")
 @click.option("--lenient", is_flag=True, help="Skip malformed events of a unified session.")
 @click.option("--strict", is_flag=True, help="Refuse a recording of which something is skipped.")
-def run(
+def run(  # noqa: PLR0917 - one parameter per option
     workflow: str | None,
     grader: str | None,
     run_id: str | None,
@@ -59,7 +61,10 @@ def run(
     for the files of one recording.
     """
     if workflow or grader or run_id:
-        stop(Exit.USAGE, f'"{workflow}": grading by workflow is not supported yet; use --session FILE')
+        stop(
+            Exit.USAGE,
+            f'"{workflow}": grading by workflow is not supported yet; use --session FILE',
+        )
     settings = _settings(config, picked)
     from aw_graders.lookups import create_session_lookups  # noqa: PLC0415 - not for usage errors
     from aw_graders.redaction import redact  # noqa: PLC0415
@@ -93,10 +98,11 @@ def _settings(config: Path | None, picked: Sequence[str]) -> tuple[GraderSetting
     if not picked:
         return settings
     configured = {item.id: item for item in settings}
-    chosen: list[GraderSettings] = []
-    for spec in BUILT_IN.values():
-        if any(fnmatch.fnmatchcase(spec.id, pattern) for pattern in picked):
-            chosen.append(configured.get(spec.id) or settings_of(spec))
+    chosen = [
+        configured.get(spec.id) or settings_of(spec)
+        for spec in BUILT_IN.values()
+        if any(fnmatch.fnmatchcase(spec.id, pattern) for pattern in picked)
+    ]
     for pattern in picked:
         if not fnmatch.filter(BUILT_IN, pattern):
             stop(Exit.USAGE, f'no grader is called "{pattern}"; see aw graders list')

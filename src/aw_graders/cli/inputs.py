@@ -38,7 +38,9 @@ def session_files(paths: tuple[Path, ...]) -> tuple[str, list[SourceFile]]:
             stop(Exit.USAGE, "no session; use --session FILE, or pipe one to standard input")
         content = sys.stdin.buffer.read(MAX_STDIN_BYTES + 1)
         if len(content) > MAX_STDIN_BYTES:
-            stop(Exit.FAILED, f"{STDIN}: is larger than {MAX_STDIN_BYTES // _MIB} MiB; use --session")
+            stop(
+                Exit.FAILED, f"{STDIN}: is larger than {MAX_STDIN_BYTES // _MIB} MiB; use --session"
+            )
         return STDIN, [SourceFile("stdin.jsonl", content)]
     files = [SourceFile(path.name, read_path(path)) for path in paths]
     if len(paths) == 1:

@@ -4,6 +4,7 @@ Every line is tried alone first, at the fast decoder's speed. Only a line that i
 is read on from its first character, so that ordinary recordings cost one decoding.
 """
 
+from collections.abc import Callable, Mapping
 from itertools import accumulate
 from typing import Any, Final, cast
 
@@ -17,6 +18,7 @@ from aw_graders.session.limits import MAX_LINE_BYTES
 
 _BOM: Final = b"\xef\xbb\xbf"
 _BLANK: Final = b" \t\r"
+_HEAD_BYTES: Final = 256 * 1024
 _SPACE: Final = " \t\r\n"
 _MIB: Final = 1024 * 1024
 _SCALAR_STARTS: Final = frozenset(b'"-0123456789')
@@ -52,6 +54,30 @@ def read_records(file: SourceFile) -> Records:
     reader = _Reader(file)
     reader.read()
     return Records(tuple(reader.records), reader.finish())
+
+
+def sample(content: bytes, is_row: Callable[[Mapping[str, Any]], bool]) -> bool:
+    """Tell whether the objects of `content` are rows of one tool, by its own test of a row.
+
+    The beginning decides when it holds such a row; only else is the whole content read. An object
+    with `provenance` belongs to a unified session, which no collector takes.
+    Raises: nothing.
+    """
+    head = content[:_HEAD_BYTES]
+    if len(head) < len(content):
+        head = head[: head.rfind(b"\n") + 1]
+        answer = _answer(head, is_row)
+        if answer is not None:
+            return answer
+    return _answer(content, is_row) or False
+
+
+def _answer(content: bytes, is_row: Callable[[Mapping[str, Any]], bool]) -> bool | None:
+    """Look at the objects of `content`: yes, no, or None when none is of the tool."""
+    records = read_records(SourceFile("", content)).records
+    if any("provenance" in record.value for record in records):
+        return False
+    return True if any(is_row(record.value) for record in records) else None
 
 
 class _Skipped(msgspec.Struct, frozen=True):

@@ -83,20 +83,29 @@ def read(source: str, report: Report) -> Node | None:
 def _events(source: str) -> Iterator[Event]:
     # Events only: nothing is constructed, so no tag can name a Python object.
     reader: Any = YAML(typ="safe", pure=True)
-    events: Iterator[Event] = reader.parse(source)
+    events: Iterator[Event] = reader.parse(_without_outer_tabs(source))
     return events
+
+
+def _without_outer_tabs(source: str) -> str:
+    """Let JSON text have tabs around it, as JSON allows; every offset stays."""
+    body = source.lstrip("\ufeff \t\r\n")
+    if not body.startswith("{"):
+        return source
+    return source[: len(source) - len(body)].replace("\t", " ") + body.rstrip(" \t\r\n")
 
 
 def _failure(failure: Exception) -> tuple[Span, str, str | None]:
     """Return the place, the message and the hint for text that is not YAML."""
     start, problem, hint = 0, "it cannot be read", None
+    known: Any = failure
     if isinstance(failure, MarkedYAMLError):
-        mark = failure.problem_mark or failure.context_mark
-        start = mark.index if mark is not None else 0
-        problem = str(failure.problem or failure.context or problem)
+        mark = known.problem_mark or known.context_mark
+        start = int(mark.index) if mark is not None else 0
+        problem = str(known.problem or known.context or problem)
     elif isinstance(failure, ReaderError):
-        start = int(failure.position)
-        problem = f"the character U+{int(failure.character):04X} is not allowed"
+        start = int(known.position)
+        problem = f"the character U+{int(known.character):04X} is not allowed"
     if "'\\t'" in problem:
         hint = "use spaces instead of tabs"
     return (start, start + 1), f"not valid YAML: {problem}".replace("'", '"'), hint
@@ -146,8 +155,8 @@ class _Builder:
             self._attach(InvalidNode(span), is_plain=False)
         elif isinstance(event, ScalarEvent):
             # A tag makes `<<` a word like any other, and so do quotes.
-            is_plain = bool(event.implicit[0]) and event.ctag is None
-            self._attach(self._scalar(event, span), is_plain=is_plain)
+            is_plain = _is_plain(event)
+            self._attach(self._scalar(event, span, is_plain=is_plain), is_plain=is_plain)
         elif isinstance(event, CollectionStartEvent):
             self._open(event, span)
 
@@ -169,12 +178,11 @@ class _Builder:
         message = f"the tag {quoted(_short_tag(event))} makes no JSON data"
         self._report.add("config-not-json", message, span, "remove the tag")
 
-    def _scalar(self, event: Any, span: Span) -> Node:
+    def _scalar(self, event: Any, span: Span, *, is_plain: bool) -> Node:
         tag = _tag(event)
         if tag is not None and tag not in _TEXT_TAGS:
             self._refuse_tag(event, span)
             return InvalidNode(span)
-        is_plain = tag is None and event.implicit[0]
         try:
             value = plain_value(event.value) if is_plain else text_value(event.value)
         except NotJsonError as failure:
@@ -220,6 +228,10 @@ def _list(opened: _Open) -> ListNode:
 
 def _span(event: Any) -> Span:
     return event.start_mark.index, event.end_mark.index
+
+
+def _is_plain(event: Any) -> bool:
+    return bool(event.implicit[0]) and event.ctag is None
 
 
 def _tag(event: Any) -> str | None:

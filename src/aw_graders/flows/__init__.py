@@ -1,0 +1,1 @@
+"""What several rooms do together: evidence in, session out."""

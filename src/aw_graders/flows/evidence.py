@@ -143,8 +143,17 @@ def _unknown(content: bytes) -> Problem:
     try:
         _json.decode(line)
     except _json.JsonError as failure:
-        return Problem(failure.reason, 1, failure.column, _KINDS)
+        if not _decodes_as_json(content):
+            return Problem(failure.reason, 1, failure.column, _KINDS)
     return Problem("is no recording of a kind that is known", hint=_KINDS)
+
+
+def _decodes_as_json(content: bytes) -> bool:
+    try:
+        _json.decode(content)
+    except _json.JsonError:
+        return False
+    return True
 
 
 def _is_text(head: bytes) -> bool:
@@ -168,7 +177,11 @@ def _read_unified(content: bytes, *, lenient: bool) -> Evidence:
     if read.lone_surrogates:
         warnings.append(f"{read.lone_surrogates} lone surrogates, read as U+FFFD")
     return Evidence(
-        read.session, "a unified session", True, read.skipped, warnings=tuple(warnings)
+        read.session,
+        "a unified session",
+        is_unified=True,
+        problems=read.skipped,
+        warnings=tuple(warnings),
     )
 
 
@@ -181,5 +194,5 @@ def _collect(collector: Collector, files: Sequence[SourceFile], *, strict: bool)
             Problem(first.message, first.line, None, "leave --strict out to skip it")
         )
     return Evidence(
-        Session.of(collected.events), collector.title, False, notes=collected.notes
+        Session.of(collected.events), collector.title, is_unified=False, notes=collected.notes
     )

@@ -52,9 +52,7 @@ def result_entry(result: Result) -> dict[str, Any]:
     entry |= {key: value for key, value in optional.items() if value is not None}
     entry["evidence"] = {
         "count": result.evidence.count,
-        "places": [
-            {"path": place.path, "index": place.index} for place in result.evidence.places
-        ],
+        "places": [{"path": place.path, "index": place.index} for place in result.evidence.places],
     }
     return entry
 

@@ -86,9 +86,7 @@ def grade_lookups(
 ) -> tuple[Result, ...]:
     """Grade lookups that were built from a redacted session; see `grade`."""
     chosen = default_settings(registry) if settings is None else settings
-    return tuple(
-        _result(registry[item.id], item, lookups) for item in chosen if item.enabled
-    )
+    return tuple(_result(registry[item.id], item, lookups) for item in chosen if item.enabled)
 
 
 def _result(spec: GraderSpec, settings: GraderSettings, lookups: SessionLookups) -> Result:

@@ -8,7 +8,7 @@ Status = Literal["pass", "fail", "unavailable", "error"]
 
 
 def judge(
-    value: float, direction: str | None, threshold: int | float | None
+    value: float, direction: str | None, threshold: float | None
 ) -> tuple[bool | None, Status]:
     """Judge one measured value.
 

@@ -1,6 +1,7 @@
 """From the observed rows to the lookups that all graders share."""
 
 from collections.abc import Iterable, Sequence
+from itertools import pairwise
 from typing import Any, Final
 
 from aw_graders import _json
@@ -111,7 +112,7 @@ def _repeats(calls: Sequence[ToolCall]) -> list[Place]:
     """
     return [
         call.place
-        for before, call in zip(calls, calls[1:], strict=False)
+        for before, call in pairwise(calls)
         if call.name == before.name
         and call.source == before.source == "agent"
         and _json.same_value(before.arguments_json, call.arguments_json)
@@ -119,12 +120,10 @@ def _repeats(calls: Sequence[ToolCall]) -> list[Place]:
 
 
 def _places(sources: Sequence[SourceRows], field: str) -> list[Place]:
-    return [
-        Place(source.path, index) for source in sources for index in getattr(source, field)
-    ]
+    return [Place(source.path, index) for source in sources for index in getattr(source, field)]
 
 
-def _statistics(
+def _statistics(  # noqa: PLR0917 - the six sources of statistics, called once
     observations: Observations,
     sources: Sequence[SourceRows],
     paired: Iterable[Paired],
@@ -185,10 +184,15 @@ def _context(observations: Observations) -> RunContext:
     for record in observations.evals:
         question, answer = record.get("id"), record.get("answer")
         said = answer.lower() if isinstance(answer, str) else ""
-        pair = (question if isinstance(question, str) else "", said if said in _ANSWERS else "unknown")
+        pair = (
+            question if isinstance(question, str) else "",
+            said if said in _ANSWERS else "unknown",
+        )
         listed.append(pair)
     return RunContext(
-        run_id=str(run_id) if isinstance(run_id, str | int) and not isinstance(run_id, bool) else None,
+        run_id=str(run_id)
+        if isinstance(run_id, str | int) and not isinstance(run_id, bool)
+        else None,
         attempt=attempt,
         experiments=_json.freeze(merged),  # type: ignore[arg-type]
         evals=tuple(listed),

@@ -22,7 +22,9 @@ class GatewayCall:
 
     __slots__ = ("absorbed", "completed", "row", "source", "success")
 
-    def __init__(self, source: SourceRows, row: GatewayRow, *, completed: bool, failed: bool) -> None:
+    def __init__(
+        self, source: SourceRows, row: GatewayRow, *, completed: bool, failed: bool
+    ) -> None:
         """Start as a call of its own."""
         self.source = source
         self.row = row
@@ -31,7 +33,7 @@ class GatewayCall:
         self.absorbed = False
 
     def tool_call(self) -> ToolCall:
-        """The call as graders see it. Its arguments were never recorded."""
+        """Return the call as graders see it. Its arguments were never recorded."""
         source, row = self.source, self.row
         return ToolCall(
             source="gateway",
@@ -88,16 +90,7 @@ def absorb(native: Sequence[ToolCall], gateway: Sequence[GatewayCall]) -> None:
     native call with a common name that has none yet. One native call absorbs one record.
     Cost: O(calls).
     """
-    taken: set[int] = set()
-    by_id: dict[str, deque[int]] = {}
-    for position, call in enumerate(native):
-        if call.tool_call_id is not None:
-            by_id.setdefault(call.tool_call_id, deque()).append(position)
-    for seen in gateway:
-        positions = by_id.get(seen.row.call_id) if seen.row.call_id is not None else None
-        if positions:
-            taken.add(positions.popleft())
-            seen.absorbed = True
+    taken = _absorb_by_id(native, gateway)
     waiting: dict[str, deque[int]] = {}
     for position, call in enumerate(native):
         if position not in taken:
@@ -109,6 +102,21 @@ def absorb(native: Sequence[ToolCall], gateway: Sequence[GatewayCall]) -> None:
             if found is not None:
                 taken.add(found)
                 seen.absorbed = True
+
+
+def _absorb_by_id(native: Sequence[ToolCall], gateway: Sequence[GatewayCall]) -> set[int]:
+    """Mark the gateway calls whose id a native call has; return the native calls used up."""
+    taken: set[int] = set()
+    by_id: dict[str, deque[int]] = {}
+    for position, call in enumerate(native):
+        if call.tool_call_id is not None:
+            by_id.setdefault(call.tool_call_id, deque()).append(position)
+    for seen in gateway:
+        positions = by_id.get(seen.row.call_id) if seen.row.call_id is not None else None
+        if positions:
+            taken.add(positions.popleft())
+            seen.absorbed = True
+    return taken
 
 
 def _first_free(

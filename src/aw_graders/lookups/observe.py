@@ -22,7 +22,6 @@ from aw_graders.lookups.rows import (
     Observations,
     ResultRow,
     SourceRows,
-    TimeSpan,
     UsageRow,
 )
 from aw_graders.lookups.spans import span_of

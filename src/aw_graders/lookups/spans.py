@@ -60,8 +60,7 @@ def spans_are_exact(spans: Sequence[TimeSpan], collection_ns: int | None) -> boo
     """Tell whether the batches kept enough to leave out times far after the collection."""
     latest = _latest_ns(collection_ns)
     return latest is None or all(
-        span.last_ns <= latest or span.times is not None or span.first_ns > latest
-        for span in spans
+        span.last_ns <= latest or span.times is not None or span.first_ns > latest for span in spans
     )
 
 

@@ -48,7 +48,10 @@ def _proxy_records(sources: Sequence[SourceRows]) -> Iterable[_Placed]:
     path_of: dict[str, str] = {}
     for source in sources:
         for row in source.proxy:
-            if row.request_id is None or path_of.setdefault(row.request_id, source.path) == source.path:
+            if (
+                row.request_id is None
+                or path_of.setdefault(row.request_id, source.path) == source.path
+            ):
                 yield source.path, row
 
 

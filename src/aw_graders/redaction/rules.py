@@ -18,7 +18,10 @@ class Rule(msgspec.Struct, frozen=True):
 
 
 RULES: Final = (
-    Rule("private-key", r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----[^-]*(?:-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----)?"),
+    Rule(
+        "private-key",
+        r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----[^-]*(?:-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----)?",
+    ),
     Rule("github-token", r"\bgh[pousr]_[A-Za-z0-9]{30,255}"),
     Rule("github-token", r"\bgithub_pat_[A-Za-z0-9_]{30,255}"),
     Rule("aws-access-key", r"\b(?:AKIA|ASIA|ABIA|ACCA)[A-Z0-9]{16}\b"),

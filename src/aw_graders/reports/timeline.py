@@ -10,7 +10,17 @@ from aw_graders.session.timestamps import format_utc
 
 _MAX_TEXT: Final = 100
 _NO_TIME: Final = "-" * 12
-_TOLD: Final = ("toolName", "content", "message", "summary", "error", "status", "event", "type", "id")
+_TOLD: Final = (
+    "toolName",
+    "content",
+    "message",
+    "summary",
+    "error",
+    "status",
+    "event",
+    "type",
+    "id",
+)
 
 
 def timeline_rows(session: Redacted) -> list[dict[str, Any]]:

@@ -62,7 +62,7 @@ class Event(msgspec.Struct, frozen=True, gc=False):
         return self.rest.get("timestamp")
 
     def to_json(self) -> dict[str, Any]:
-        """The event as plain JSON data, in the order in which lines are written."""
+        """Return the event as plain JSON data, in the order in which lines are written."""
         return {
             "type": self.type,
             **cast("dict[str, Any]", _json.decode(self.rest_json)),

@@ -63,7 +63,9 @@ def _framing(content: bytes) -> list[Problem]:
         if not line.strip()
     ]
     if b"\r\n" in content:
-        problems.append(Problem("line ends are CRLF", content[: content.index(b"\r\n")].count(b"\n") + 1, 1))
+        problems.append(
+            Problem("line ends are CRLF", content[: content.index(b"\r\n")].count(b"\n") + 1, 1)
+        )
     if content and not content.endswith(b"\n"):
         problems.append(Problem("the last line has no line end", content.count(b"\n") + 1, 1))
     return problems

@@ -30,7 +30,9 @@ def _loops(given: GraderInput) -> Outcome:
             "agent-not-observed",
             "neither the agent nor the gateway was observed; collect the agent's session file",
         )
-    details = f"{statistics.consecutive_repeats} of {statistics.tool_calls} calls repeat the call before"
+    details = (
+        f"{statistics.consecutive_repeats} of {statistics.tool_calls} calls repeat the call before"
+    )
     again = statistics.observed_again
     if again.count:
         details += f"; {again.count} events observe a call again and are no calls"

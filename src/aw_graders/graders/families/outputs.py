@@ -27,7 +27,9 @@ def _artifact_production(given: GraderInput) -> Outcome:
             "results-not-observed",
             "no safe-output results were observed; collect safe-output-items.jsonl",
         )
-    details = f"{statistics.safe_output_results} results, {statistics.safe_output_requests} requests"
+    details = (
+        f"{statistics.safe_output_results} results, {statistics.safe_output_requests} requests"
+    )
     if statistics.safe_output_errors:
         details += f", {statistics.safe_output_errors} errors"
     return Measured(statistics.safe_output_results, details, statistics.safe_results)

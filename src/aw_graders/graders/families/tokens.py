@@ -71,7 +71,9 @@ def _working_set_rebuild_factor(given: GraderInput) -> Outcome:
             "token-usage.jsonl",
         )
     total = sum(read for read, _ in reads)
-    details = f"{total} input tokens in {len(reads)} requests, {peak} in the largest; {_reading(given)}"
+    details = (
+        f"{total} input tokens in {len(reads)} requests, {peak} in the largest; {_reading(given)}"
+    )
     return Measured(max(1, total / peak), details + _router(given), Evidence((place,), 1))
 
 

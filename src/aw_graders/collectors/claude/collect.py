@@ -1,0 +1,318 @@
+"""Claude rows to unified-session events, file by file, in file order."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Final, cast
+
+from aw_graders import _json
+from aw_graders._json import JsonValue
+from aw_graders.collectors.base import Collected, CollectionNote, SourceFile
+from aw_graders.collectors.claude.rows import (
+    TOOL_USES,
+    Row,
+    blocks_of,
+    is_result,
+    rows_of,
+)
+from aw_graders.collectors.claude.survey import Source, Survey, counts_of, request_key
+from aw_graders.collectors.normalise import EventWriter, Notes, list_of, mapping_of, metric, text_of
+from aw_graders.collectors.records import read_records
+from aw_graders.session import Event, events
+
+_ERROR_SUBTYPES: Final = frozenset({"api_error"})
+
+
+def collect(files: Sequence[SourceFile]) -> Collected:
+    """Convert Claude transcripts or streams, all files as one set of evidence.
+
+    Returns: the events of each file in file order. Copies of rows in another file give no second
+        event, and a model request is reported once, where its first row stands.
+    Raises: nothing.
+    Cost: linear in the content.
+    """
+    sources: list[Source] = []
+    notes: list[CollectionNote] = []
+    for file in files:
+        read = read_records(file)
+        notes.extend(read.notes)
+        sources.append(Source(file.name, rows_of(read.records), Notes(file.name)))
+    known = _Known(Survey(sources))
+    found: list[Event] = []
+    for source in sources:
+        converter = _Converter(source, known)
+        for row in source.rows:
+            converter.row(row)
+        found.extend(converter.writer.events)
+    for source in sources:
+        notes.extend(source.notes.all())
+    return Collected(tuple(found), tuple(notes))
+
+
+class _Known:
+    """What was already written, over all files."""
+
+    def __init__(self, survey: Survey) -> None:
+        self.survey = survey
+        self.rows: set[tuple[str, bytes]] = set()
+        self.blocks: set[tuple[str, str, str]] = set()
+        self.requests: set[str] = set()
+        self.calls: set[tuple[str, str, bytes]] = set()
+        self.open_calls: dict[str, int] = {}
+        self.linked: set[str] = set()
+
+
+class _Converter:
+    """Writes the events of one file."""
+
+    def __init__(self, source: Source, known: _Known) -> None:
+        self.source = source
+        self.notes = source.notes
+        self.known = known
+        self.writer = EventWriter(source.name, source.notes)
+        self.unnamed: dict[str | None, list[str]] = {}
+        self._of_kind: Final[dict[str, Callable[[Row], None]]] = {
+            "user": self._message,
+            "assistant": self._message,
+            "system": self._system,
+            "result": self._result,
+            "tool_use": self._bare_block,
+            "tool_result": self._bare_block,
+        }
+
+    def row(self, row: Row) -> None:
+        """Write the events of one row; a copy of an earlier row gives none."""
+        convert = self._of_kind.get(row.kind)
+        if convert is None:
+            return
+        identity = row.identity()
+        if identity is not None:
+            if identity in self.known.rows:
+                return
+            self.known.rows.add(identity)
+        convert(row)
+
+    def _write(self, row: Row, kind: str, data: Mapping[str, JsonValue]) -> None:
+        """Write an event with the row's time and origin."""
+        rest: dict[str, JsonValue] = {}
+        time = self._time(row)
+        if time is not None:
+            rest["timestamp"] = time
+        if row.agent_id is not None:
+            rest["agentId"] = row.agent_id
+        if row.parent_tool_id is not None:
+            rest["parentToolUseId"] = row.parent_tool_id
+        self.writer.add(kind, data, rest)
+
+    def _time(self, row: Row) -> JsonValue:
+        return self.writer.timestamp(row.value.get("timestamp"), row.line)
+
+    def _link(self, row: Row, agent_id: str | None) -> None:
+        """Say once which call spawned a sub-agent, before the first event of it."""
+        if agent_id is None or agent_id in self.known.linked:
+            return
+        call_id = self.known.survey.spawned_by.get(agent_id)
+        if call_id is None:
+            return
+        self.known.linked.add(agent_id)
+        rest: dict[str, JsonValue] = {"agentId": agent_id}
+        time = self._time(row)
+        if time is not None:
+            rest["timestamp"] = time
+        self.writer.add(events.SUBAGENT_STARTED, {"toolCallId": call_id}, rest)
+
+    def _message(self, row: Row) -> None:
+        message = row.message
+        if message is None:
+            self._unusable(row, "row-without-message", "a row has no message object")
+            return
+        content = message.get("content")
+        if not isinstance(content, str | list):
+            self._unusable(row, "message-without-content", "a message has no readable content")
+        self._link(row, row.agent_id)
+        if row.is_error:
+            self._api_error(row)
+            return
+        for block in blocks_of(row):
+            if isinstance(block, Mapping):
+                self._block(row, cast("Mapping[str, Any]", block))
+            else:
+                self._unusable(row, "content-not-an-object", "a content block is no object")
+        if row.kind == "assistant":
+            self._usage(row, message)
+
+    def _unusable(self, row: Row, code: str, message: str) -> None:
+        self.notes.count(code, f"{message} and was skipped", row.line, lossy=True)
+
+    def _bare_block(self, row: Row) -> None:
+        """Older transcripts have calls and results as rows of their own."""
+        self._block(row, row.value)
+
+    def _block(self, row: Row, block: Mapping[str, Any]) -> None:
+        kind = text_of(block.get("type")) or ""
+        if kind in TOOL_USES:
+            self._start(row, block)
+        elif is_result(kind):
+            self._complete(row, block, kind)
+        elif kind == "text":
+            user = row.kind == "user"
+            self._say(
+                row,
+                events.USER_MESSAGE if user else events.ASSISTANT_MESSAGE,
+                block.get("text"),
+            )
+        elif kind == "thinking":
+            self._say(row, events.ASSISTANT_REASONING, block.get("thinking"))
+
+    def _say(self, row: Row, kind: str, text: object) -> None:
+        if not isinstance(text, str):
+            self._unusable(row, "content-not-text", "a text block holds no text")
+            return
+        data: dict[str, JsonValue] = {"content": text}
+        message_id = text_of((row.message or {}).get("id"))
+        if message_id is not None:
+            block = (message_id, kind, text)
+            if block in self.known.blocks:
+                return
+            self.known.blocks.add(block)
+            data["messageId"] = message_id
+        self._write(row, kind, data)
+
+    def _start(self, row: Row, block: Mapping[str, Any]) -> None:
+        call_id = text_of(block.get("id"))
+        name = text_of(block.get("name"))
+        if call_id is None and name is None:
+            self._unusable(row, "call-without-id-and-name", "a tool call has no id and no name")
+            return
+        data: dict[str, JsonValue] = {}
+        if call_id is not None:
+            call = (call_id, name or "", _json.canonical(block.get("input")))
+            if call in self.known.calls:
+                return
+            self.known.calls.add(call)
+            self.known.open_calls[call_id] = self.known.open_calls.get(call_id, 0) + 1
+            data["toolCallId"] = call_id
+        elif name is not None:
+            self.unnamed.setdefault(row.agent_id, []).append(name)
+        if name is not None:
+            data["toolName"] = name
+        if "input" in block:
+            data["input"] = block["input"]
+        server = text_of(block.get("server_name"))
+        if server is not None:
+            data["mcpServerName"] = server
+        self._write(row, events.TOOL_START, data)
+
+    def _complete(self, row: Row, block: Mapping[str, Any], kind: str) -> None:
+        call_id = text_of(block.get("tool_use_id"))
+        data: dict[str, JsonValue] = {}
+        name = text_of(block.get("name"))
+        if call_id is not None:
+            open_calls = self.known.open_calls.get(call_id)
+            if open_calls == 0:
+                return
+            if open_calls is None:
+                message = "a tool result belongs to no recorded call; it was kept as its own call"
+                self.notes.count("stray-tool-result", message, row.line, lossy=False)
+            self.known.open_calls[call_id] = max(0, (open_calls or 0) - 1)
+            data["toolCallId"] = call_id
+        elif name is None:
+            # Without an id the agent's oldest open call that has none either is the one answered.
+            waiting = self.unnamed.get(row.agent_id)
+            name = waiting.pop(0) if waiting else None
+        if name is not None:
+            data["toolName"] = name
+        data["success"] = not _failed(block, kind)
+        for key in ("content", "output"):
+            if key in block:
+                data["output"] = block[key]
+                break
+        self._write(row, events.TOOL_COMPLETE, data)
+        self._link_unseen(row, call_id)
+
+    def _link_unseen(self, row: Row, call_id: str | None) -> None:
+        """Link a sub-agent whose own rows are not among the files, at the result naming it."""
+        survey = self.known.survey
+        for agent_id in survey.agents_of(call_id):
+            if agent_id not in survey.has_rows:
+                self._link(row, agent_id)
+
+    def _usage(self, row: Row, message: Mapping[str, Any]) -> None:
+        key = request_key(self.source.name, row)
+        if key is None:
+            if "usage" in message and message["usage"] is not None:
+                self._unusable(row, "usage-not-an-object", "the usage of a message is no object")
+            return
+        if key in self.known.requests:
+            return
+        self.known.requests.add(key)
+        data: dict[str, JsonValue] = {"requestId": key}
+        model = text_of(message.get("model"))
+        if model is not None:
+            data["model"] = model
+        data["purpose"] = "subagent" if row.is_nested else "agent"
+        data["usage"] = {**self.known.survey.usage[key], "inputTokensIncludeCache": False}
+        self._write(row, events.USAGE_REPORT, data)
+
+    def _api_error(self, row: Row) -> None:
+        texts = [
+            text
+            for block in blocks_of(row)
+            if isinstance(block, Mapping) and isinstance(text := block.get("text"), str)
+        ]
+        data: dict[str, JsonValue] = {"message": "\n".join(texts)}
+        kind = text_of(row.value.get("error"))
+        if kind is not None:
+            data["errorType"] = kind
+        status = row.value.get("apiErrorStatus")
+        if isinstance(status, int) and not isinstance(status, bool):
+            data["statusCode"] = status
+        self._write(row, "session.error", data)
+
+    def _system(self, row: Row) -> None:
+        subtype = row.value.get("subtype")
+        if subtype == "init":
+            data: dict[str, JsonValue] = {"sourceEngine": "claude"}
+            for key, name in (("model", "model"), ("session_id", "sessionId"), ("cwd", "cwd")):
+                text = text_of(row.value.get(key))
+                if text is not None:
+                    data[name] = text
+            self._write(row, events.SESSION_INIT, data)
+        elif subtype == "compact_boundary":
+            content = row.value.get("content")
+            message = content if isinstance(content, str) else "compact_boundary"
+            self._write(row, "session.info", {"message": message, "status": "compact_boundary"})
+        elif isinstance(subtype, str) and subtype in _ERROR_SUBTYPES:
+            self._write(row, "session.error", {"errorType": subtype})
+
+    def _result(self, row: Row) -> None:
+        value = row.value
+        data: dict[str, JsonValue] = {}
+        session_id = text_of(value.get("session_id"))
+        if session_id is not None:
+            data["sessionId"] = session_id
+        turns = self.notes.whole(value.get("num_turns"), row.line)
+        if turns is not None:
+            data["numTurns"] = turns
+        for key, name in (("duration_ms", "durationMs"), ("total_cost_usd", "totalCostUsd")):
+            number = metric(value.get(key))
+            if number is not None:
+                data[name] = number
+        status = text_of(value.get("subtype"))
+        if value.get("is_error") is True and status in {None, "success"}:
+            status = "error"
+        if status is not None:
+            data["status"] = status
+        for key, name in (("errors", "errors"), ("permission_denials", "permissionDenials")):
+            if list_of(value.get(key)):
+                data[name] = value[key]
+        if mapping_of(value.get("usage")) is not None:
+            counts = dict(counts_of(value["usage"], self.notes, row.line))
+            data["usage"] = {**counts, "inputTokensIncludeCache": False}
+        self._write(row, events.SESSION_RESULT, data)
+
+
+def _failed(block: Mapping[str, Any], kind: str) -> bool:
+    """Tell whether a result says that its call failed; the words of an output say nothing."""
+    if block.get("is_error") is True:
+        return True
+    content = mapping_of(block.get("content")) or {}
+    return content.get("type") == f"{kind}_error"
