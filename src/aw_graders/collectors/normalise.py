@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Mapping
-from typing import Any, Final, cast
+from typing import Any, Final, TypeGuard
 
 import msgspec
 
@@ -123,12 +123,22 @@ def text_of(value: object) -> str | None:
 
 def mapping_of(value: object) -> Mapping[str, Any] | None:
     """Return `value` when it is an object."""
-    return cast("Mapping[str, Any]", value) if isinstance(value, Mapping) else None
+    return value if is_mapping(value) else None
 
 
 def list_of(value: object) -> list[Any]:
     """Return `value` when it is a list, else an empty one."""
-    return cast("list[Any]", value) if isinstance(value, list) else []
+    return value if is_list(value) else []
+
+
+def is_list(value: object) -> TypeGuard[list[Any]]:
+    """Tell whether `value` is a JSON array."""
+    return isinstance(value, list)
+
+
+def is_mapping(value: object) -> TypeGuard[dict[str, Any]]:
+    """Tell whether `value` is a JSON object."""
+    return isinstance(value, dict)
 
 
 class _Tally(msgspec.Struct):

@@ -6,14 +6,14 @@ is read on from its first character, so that ordinary recordings cost one decodi
 
 from collections.abc import Callable, Mapping
 from itertools import accumulate
-from typing import Any, Final, cast
+from typing import Any, Final
 
 import msgspec
 
 from aw_graders import _json
 from aw_graders._json import Decoded, JsonError
 from aw_graders.collectors.base import CollectionNote, SourceFile
-from aw_graders.collectors.normalise import Notes
+from aw_graders.collectors.normalise import Notes, is_list, is_mapping, list_of
 from aw_graders.session.limits import MAX_LINE_BYTES
 
 _BOM: Final = b"\xef\xbb\xbf"
@@ -123,11 +123,11 @@ class _Reader:
             self.skipped.sort(key=lambda item: item.line)
         for run in _runs(self.skipped):
             first, last = run[0], run[-1]
-            if len(run) < _RUN:
+            if len(run) < _RUN or first.code != "not-json":
                 for item in run:
                     self.notes.add(item.code, item.message, item.line, lossy=True)
             else:
-                message = f"lines {first.line} to {last.line} cannot be read and were skipped"
+                message = f"lines {first.line} to {last.line} are not JSON and were skipped"
                 self.notes.add(first.code, message, first.line, lossy=True)
         return self.notes.all()
 
@@ -177,12 +177,9 @@ class _Reader:
             try:
                 self._keep(index, _json.decode_counting(line))
             except JsonError:
-                self._skip(index, "not-json", "the line is not JSON and was skipped")
+                return self._plain(index)
             return index + 1
-        if not self.records and not self.skipped and not self.plain:
-            self.starts_plain = True
-        self.plain.append(index + 1)
-        return index + 1
+        return self._plain(index)
 
     def _read_on(self, index: int, offset: int, failure: JsonError) -> int:
         """Read objects one after the other from a place in a line, over line ends.
@@ -236,15 +233,17 @@ class _Reader:
         return self._line_at(text, end, index) + 1
 
     def _failed_array(self, index: int, failure: JsonError) -> int:
-        """A bracket may as well begin a line of a log."""
+        """Note a line in a bracket, which may as well begin a line of a log."""
         line = self.lines[index].lstrip(b" \t\r\0")
         if line[1:2].isalpha() or line[1:5].isdigit() or line[1:3].isdigit():
             return self._plain(index)
         return self._failed(index, 0, failure)
 
     def _plain(self, index: int) -> int:
+        """Put aside a line that does not even begin as an object does."""
         if not self.records and not self.skipped and not self.plain:
-            self.starts_plain = True
+            # The tail of a record, at the head of a rotated file, is no log's first line.
+            self.starts_plain = not self.lines[index].rstrip().endswith((b"}", b"]"))
         self.plain.append(index + 1)
         return index + 1
 
@@ -301,13 +300,13 @@ class _Reader:
             message = "half of a surrogate pair was replaced by U+FFFD"
             self.notes.count("lone-surrogates", message, index + 1, lossy=False)
         value = decoded.value
-        if isinstance(value, dict):
-            self.records.append(Record(index + 1, cast("dict[str, Any]", value)))
+        if is_mapping(value):
+            self.records.append(Record(index + 1, value))
             return
-        items = cast("list[Any]", value) if isinstance(value, list) else []
-        found = [item for item in items if isinstance(item, dict)]
-        self.records.extend(Record(index + 1, cast("dict[str, Any]", item)) for item in found)
-        if len(found) < len(items) or not isinstance(value, list):
+        items = list_of(value)
+        found = [item for item in items if is_mapping(item)]
+        self.records.extend(Record(index + 1, item) for item in found)
+        if len(found) < len(items) or not is_list(value):
             self._skip(index, "not-an-object", "a value that is no object was skipped")
 
     def _skip(self, index: int, code: str, message: str) -> None:

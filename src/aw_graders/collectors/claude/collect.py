@@ -1,7 +1,7 @@
 """Claude rows to unified-session events, file by file, in file order."""
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Final, cast
+from typing import Any, Final
 
 from aw_graders import _json
 from aw_graders._json import JsonValue
@@ -132,8 +132,9 @@ class _Converter:
             self._api_error(row)
             return
         for block in blocks_of(row):
-            if isinstance(block, Mapping):
-                self._block(row, cast("Mapping[str, Any]", block))
+            fields = mapping_of(block)
+            if fields is not None:
+                self._block(row, fields)
             else:
                 self._unusable(row, "content-not-an-object", "a content block is no object")
         if row.kind == "assistant":
@@ -256,7 +257,7 @@ class _Converter:
         texts = [
             text
             for block in blocks_of(row)
-            if isinstance(block, Mapping) and isinstance(text := block.get("text"), str)
+            if isinstance(text := (mapping_of(block) or {}).get("text"), str)
         ]
         data: dict[str, JsonValue] = {"message": "\n".join(texts)}
         kind = text_of(row.value.get("error"))

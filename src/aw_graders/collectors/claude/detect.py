@@ -10,13 +10,22 @@ from aw_graders.collectors.records import sample
 _MARKS: Final = {
     "user": ("message",),
     "assistant": ("message",),
-    "system": ("subtype",),
     "result": ("num_turns", "duration_ms", "total_cost_usd"),
     "summary": ("leafUuid",),
     "file-history-snapshot": ("snapshot",),
     "queue-operation": ("operation",),
     "progress": ("toolUseID", "parentToolUseID"),
 }
+# Rows of type system: Claude Code's own, not those of the tools that took over its rows.
+_SUBTYPES: Final = (
+    "init",
+    "compact_boundary",
+    "session_start",
+    "turn_duration",
+    "stop_hook_summary",
+    "local_command",
+    "api_error",
+)
 
 
 def detect(content: bytes) -> bool:
@@ -26,7 +35,13 @@ def detect(content: bytes) -> bool:
 
 def _is_row(row: Mapping[str, Any]) -> bool:
     kind = row.get("type")
+    if kind == "system":
+        return row.get("subtype") in _SUBTYPES
     marks = _MARKS.get(kind) if isinstance(kind, str) else None
     if marks is None or not any(mark in row for mark in marks):
         return False
-    return "message" not in marks or isinstance(row["message"], Mapping)
+    if "message" not in marks:
+        return True
+    # Qwen Code writes rows of the same outline with Gemini's messages in them.
+    message = row["message"]
+    return isinstance(message, Mapping) and "parts" not in message

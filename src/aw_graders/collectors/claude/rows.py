@@ -62,7 +62,7 @@ class Row(msgspec.Struct, frozen=True):
         )
 
     def identity(self) -> tuple[str, bytes] | None:
-        """What a copy of the row has in common with it; None for a row that cannot be told."""
+        """Return what a copy of the row has in common with it; None when nothing tells."""
         uuid = text_of(self.value.get("uuid"))
         if uuid is None:
             return None

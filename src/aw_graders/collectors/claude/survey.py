@@ -61,14 +61,15 @@ class Survey:
             if key is not None:
                 self._merge(key, source, row)
         for block in blocks_of(row):
-            if isinstance(block, Mapping):
-                self._look_at_block(row, block)
+            fields = mapping_of(block)
+            if fields is not None:
+                self._look_at_block(row, fields)
 
     def _begin(self, agent_id: str, row: Row) -> None:
         prompt = "".join(
             text
             for block in blocks_of(row)
-            if isinstance(block, Mapping) and isinstance(text := block.get("text"), str)
+            if isinstance(text := (mapping_of(block) or {}).get("text"), str)
         )
         self._beginnings.append((agent_id, prompt))
 
@@ -91,7 +92,7 @@ class Survey:
                         calls.append(call_id)
         elif is_result(kind):
             call_id = text_of(block.get("tool_use_id"))
-            if call_id in self._spawning and call_id is not None:
+            if call_id is not None and call_id in self._spawning:
                 agent_id = _agent_named(row, block)
                 if agent_id is not None:
                     self.spawned_by.setdefault(agent_id, call_id)
@@ -138,12 +139,8 @@ def _agent_named(row: Row, block: Mapping[str, Any]) -> str | None:
     if agent_id is not None:
         return agent_id
     content = block.get("content")
-    texts = (
-        [content]
-        if isinstance(content, str)
-        else [part.get("text") for part in list_of(content) if isinstance(part, Mapping)]
-    )
-    for text in texts:
+    parts = (mapping_of(part) or {} for part in list_of(content))
+    for text in (content, *(part.get("text") for part in parts)):
         match = _AGENT_ID.search(text) if isinstance(text, str) else None
         if match is not None:
             return match[1]

@@ -20,4 +20,4 @@ def _is_row(row: Mapping[str, Any]) -> bool:
     if not isinstance(kind, str) or not isinstance(row.get("data"), Mapping):
         return False
     family, dot, _ = kind.partition(".")
-    return bool(dot) and family in _FAMILIES and "id" in row and "timestamp" in row
+    return bool(dot) and family in _FAMILIES and "timestamp" in row and "parentId" in row
