@@ -2,7 +2,10 @@
 
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
+from types import MappingProxyType
 from typing import Any, Final
+
+import msgspec
 
 from aw_graders import _json
 from aw_graders.lookups.gateway import absorb, gateway_calls
@@ -21,7 +24,7 @@ from aw_graders.lookups.rows import Observations, SourceRows
 from aw_graders.lookups.timing import run_duration
 from aw_graders.lookups.tokens import Requests, model_requests, request_tokens, token_totals
 from aw_graders.session.events import MAIN_PHASE, SAFE_OUTPUTS_PHASE
-from aw_graders.session.model import Redacted
+from aw_graders.session.model import Event, Redacted
 from aw_graders.session.wire import to_wire
 
 _ANSWERS: Final = ("yes", "no")
@@ -39,7 +42,11 @@ def create_session_lookups(session: Redacted) -> SessionLookups:
     """
     observer = Observer()
     observer.feed(map(to_wire, session.events))
-    return build_lookups(observer.observations)
+    by_type: dict[str, list[Event]] = {}
+    for event in session.events:
+        by_type.setdefault(event.type, []).append(event)
+    index = MappingProxyType({kind: tuple(events) for kind, events in by_type.items()})
+    return msgspec.structs.replace(build_lookups(observer.observations), events_by_type=index)
 
 
 def build_lookups(observations: Observations) -> SessionLookups:

@@ -1,12 +1,14 @@
 """What graders may ask about a session. Everything here is read-only."""
 
 from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Final, Literal, cast
 
 import msgspec
 
 from aw_graders import _json
 from aw_graders._json import JsonValue
+from aw_graders.session.model import Event
 
 # How many places of deciding events a result lists; the count of all of them stands beside.
 MAX_PLACES: Final = 20
@@ -180,6 +182,11 @@ class SessionLookups(msgspec.Struct, frozen=True):
     observed: frozenset[tuple[str, str]]
     context: RunContext
     events: int
+    events_by_type: Mapping[str, tuple[Event, ...]] = MappingProxyType({})
+
+    def events_of_type(self, kind: str) -> tuple[Event, ...]:
+        """Return the recorded events of exactly this type, every phase, in session order."""
+        return self.events_by_type.get(kind, ())
 
     @property
     def stats(self) -> Statistics:

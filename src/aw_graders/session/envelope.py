@@ -75,5 +75,10 @@ def header_problem(event: Event) -> str | None:
 
 
 def _kind(value: JsonValue) -> str:
-    names = {type(None): "null", bool: "a boolean", str: "text", int: "a number", float: "a number"}
-    return names.get(type(value), "an array")
+    if value is None:
+        return "null"
+    if isinstance(value, bool):
+        return "a boolean"
+    if isinstance(value, str):
+        return "text"
+    return "a number" if isinstance(value, int | float) else "an array"
