@@ -42,7 +42,7 @@ check: $(STAMP) ## Format, lint, types, import contracts, tests, conformance
 	$(BIN)/pyright
 	$(BIN)/lint-imports
 	@rm -f $(SPEC_REPORT)
-	$(BIN)/pytest -q -n auto --spec-report $(SPEC_REPORT)
+	$(BIN)/pytest -q -n auto --spec-report=$(SPEC_REPORT) tests
 	$(BIN)/python tools/conformance.py $(SPEC_REPORT)
 
 bench: $(STAMP) ## Measure grading of large sessions

@@ -1,0 +1,1 @@
+"""Speed against peers, as ratios of commands run in turn."""
