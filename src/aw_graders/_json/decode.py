@@ -98,7 +98,7 @@ def decode_prefix(characters: str, start: int) -> tuple[Decoded, int]:
 
 
 _UNSETTLED: Final = object()
-_FIRST_WINDOW: Final = 16 * 1024
+_FIRST_WINDOW: Final = 4 * 1024
 _WINDOW_GROWTH: Final = 8
 # A token other than a string that touches the end of a window: a number, a literal, an escape.
 _CUT_CHARS: Final = 2048

@@ -4,6 +4,7 @@ Every line is tried alone first, at the fast decoder's speed. Only a line that i
 is read on from its first character, so that ordinary recordings cost one decoding.
 """
 
+from bisect import bisect_right
 from collections.abc import Callable, Mapping
 from itertools import accumulate
 from typing import Any, Final
@@ -322,7 +323,7 @@ class _Reader:
 
     def _line_at(self, text: str, place: int, index: int) -> int:
         """Find the line of a place at or behind line `index`."""
-        return index + text.count("\n", self.line_starts[index], min(place, len(text)))
+        return bisect_right(self.line_starts, min(place, len(text)), index) - 1
 
 
 def _past(text: str, place: int, characters: str) -> int:

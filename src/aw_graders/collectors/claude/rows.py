@@ -66,7 +66,7 @@ class Row(msgspec.Struct, frozen=True):
         uuid = text_of(self.value.get("uuid"))
         if uuid is None:
             return None
-        return uuid, _json.canonical([self.kind, self.value.get("message")])
+        return uuid, _json.sorted_text([self.kind, self.value.get("message")])
 
 
 def rows_of(records: tuple[Record, ...]) -> list[Row]:
