@@ -263,8 +263,6 @@ class _Reader:
     def _prefix(self, text: str, place: int) -> tuple[Decoded, int]:
         """Decode one document, within the allowance for attempts that fail."""
         if self.waste < 0:
-            end = text.find("\n", place)
-            text = text if end < 0 else text[:end]
             msg = "unfinished on its line"
             raise JsonError(msg, place + 1)
         try:

@@ -291,6 +291,7 @@ def test_damaged_recordings_give_no_error(data: st.DataObject) -> None:
     ),
 )
 def test_rows_of_any_shape_give_no_error(rows: list[Any], block: dict[str, Any]) -> None:
-    for kind in ("text", "thinking", "tool_use", "tool_result"):
-        rows.append({"type": "user", "message": {"id": "m", "content": [{"type": kind, **block}]}})
+    kinds = ("text", "thinking", "tool_use", "tool_result")
+    content = [{"type": kind, **block} for kind in kinds]
+    rows += [{"type": kind, "message": {"id": "m", "content": content}} for kind in ("user", "x")]
     collect(b"".join(line(**row) for row in rows))
