@@ -10,9 +10,19 @@ PYTHON ?= $(shell for candidate in python3 python3.13 python3.12 python3.11 pyth
 	"$$candidate" -c 'import sys; sys.exit(sys.version_info < (3, 11))' >/dev/null 2>&1 \
 	&& { echo "$$candidate"; break; }; done)
 
+# pyright brings its own sources and runs on the packaged node; it need not ask for a newer version.
+export PYRIGHT_PYTHON_IGNORE_WARNINGS := 1
+
+# inline-snapshot cannot rewrite anything in a parallel run, and would say so each time.
+PYTEST := $(BIN)/pytest -n auto --inline-snapshot=disable
+
+# One run that gathers coverage and the requirement ids. The plugin that knows the option is found
+# through the folder, so both forms, `=` and `tests`, are needed.
+MEASURED_TESTS := $(PYTEST) --cov --cov-report= --spec-report=$(SPEC_REPORT) tests
+
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help install demo test check bench format clean
+.PHONY: help install demo test check conformance bench format clean
 
 help: ## List the targets
 	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' $(MAKEFILE_LIST)
@@ -33,17 +43,25 @@ demo: $(STAMP) ## Grade the recorded example session
 	@$(BIN)/aw graders run --session examples/workflow-run.jsonl
 
 test: $(STAMP) ## Run the tests
-	$(BIN)/pytest -q -n auto
+	@$(PYTEST)
 
-check: $(STAMP) ## Format, lint, types, import contracts, tests, conformance
+check: $(STAMP) ## Format, lint, types, imports, words, tests, coverage, conformance
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/pyright
 	$(BIN)/lint-imports
+	$(BIN)/codespell
+	$(if $(wildcard tools/generate.py),$(BIN)/python tools/generate.py --check)
 	@rm -f $(SPEC_REPORT)
-	$(BIN)/pytest -q -n auto --spec-report=$(SPEC_REPORT) tests
+	$(MEASURED_TESTS)
+	$(BIN)/coverage report
 	$(BIN)/python tools/conformance.py $(SPEC_REPORT)
+
+conformance: $(STAMP) ## Rewrite docs/conformance.md from a run of all tests
+	@rm -f $(SPEC_REPORT)
+	$(MEASURED_TESTS)
+	$(BIN)/python tools/conformance.py --write $(SPEC_REPORT)
 
 bench: $(STAMP) ## Measure grading of large sessions
 	$(BIN)/python -m benchmarks
@@ -53,6 +71,6 @@ format: $(STAMP) ## Rewrite the sources in the project's style
 	$(BIN)/ruff format .
 
 clean: ## Remove .venv, caches and reports
-	rm -rf $(VENV) build dist src/*.egg-info $(SPEC_REPORT) .coverage \
+	rm -rf $(VENV) build dist src/*.egg-info $(SPEC_REPORT) .coverage .coverage.* htmlcov \
 		.hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache
 	find src tests tools benchmarks -name __pycache__ -type d -prune -exec rm -rf {} +

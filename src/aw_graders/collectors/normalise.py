@@ -87,9 +87,10 @@ def _time_of_number(number: float) -> Time:
     milliseconds = number * _MS_PER_SECOND if in_seconds else number
     if not EARLIEST_TIME_MS <= milliseconds <= MAX_TIME_MS:
         return Time(None, UNREADABLE_TIME)
-    if isinstance(milliseconds, float) and milliseconds.is_integer():
-        milliseconds = int(milliseconds)
-    return Time(milliseconds, TIME_IN_SECONDS if in_seconds else None)
+    whole = int(milliseconds)
+    return Time(
+        whole if whole == milliseconds else milliseconds, TIME_IN_SECONDS if in_seconds else None
+    )
 
 
 def whole_number(value: object) -> Number:

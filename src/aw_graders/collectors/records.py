@@ -4,6 +4,7 @@ Every line is tried alone first, at the fast decoder's speed. Only a line that i
 is read on from its first character, so that ordinary recordings cost one decoding.
 """
 
+import re
 from bisect import bisect_right
 from collections.abc import Callable, Mapping
 from itertools import accumulate
@@ -15,11 +16,13 @@ from aw_graders import _json
 from aw_graders._json import Decoded, JsonError
 from aw_graders.collectors.base import CollectionNote, SourceFile
 from aw_graders.collectors.normalise import Notes, is_list, is_mapping, list_of
+from aw_graders.collectors.skipped import NOT_JSON, Skipped, joined, reason_of
 from aw_graders.session.limits import MAX_LINE_BYTES
 
 _BOM: Final = b"\xef\xbb\xbf"
 _BLANK: Final = b" \t\r"
 _HEAD_BYTES: Final = 256 * 1024
+_NULS: Final = re.compile(rb"\0+")
 _SPACE: Final = " \t\r\n"
 _MIB: Final = 1024 * 1024
 _SCALAR_STARTS: Final = frozenset(b'"-0123456789')
@@ -29,7 +32,8 @@ _WASTE_FACTOR: Final = 4
 _DEEP_SHARE: Final = 16
 _ESCAPED_FIRST: Final = "\udc80"
 _ESCAPED_LAST: Final = "\udcff"
-_RUN: Final = 3
+_SAMPLED_RECORDS: Final = 500
+_ALL_RECORDS: Final = 2**53
 
 
 class Record(msgspec.Struct, frozen=True):
@@ -60,8 +64,8 @@ def read_records(file: SourceFile) -> Records:
 def sample(content: bytes, is_row: Callable[[Mapping[str, Any]], bool]) -> bool:
     """Tell whether the objects of `content` are rows of one tool, by its own test of a row.
 
-    The beginning decides when it holds such a row; only else is the whole content read. An object
-    with `provenance` belongs to a unified session, which no collector takes.
+    The first bytes decide when they hold such a row, else the first few hundred objects. One with a
+    `provenance` object belongs to a unified session, which no collector takes.
     Raises: nothing.
     """
     head = content[:_HEAD_BYTES]
@@ -75,29 +79,24 @@ def sample(content: bytes, is_row: Callable[[Mapping[str, Any]], bool]) -> bool:
 
 def _answer(content: bytes, is_row: Callable[[Mapping[str, Any]], bool]) -> bool | None:
     """Look at the objects of `content`: yes, no, or None when none is of the tool."""
-    records = read_records(SourceFile("", content)).records
-    if any("provenance" in record.value for record in records):
+    reader = _Reader(SourceFile("", content), _SAMPLED_RECORDS)
+    reader.read()
+    values = [record.value for record in reader.records]
+    if any(is_mapping(value.get("provenance")) for value in values):
         return False
-    return True if any(is_row(record.value) for record in records) else None
-
-
-class _Skipped(msgspec.Struct, frozen=True):
-    """A line that could not be used."""
-
-    line: int
-    code: str
-    message: str
+    return True if any(map(is_row, values)) else None
 
 
 class _Reader:
-    """Walks the lines of one file."""
+    """Walks the lines of one file, until it has as many records as are asked for."""
 
-    def __init__(self, file: SourceFile) -> None:
+    def __init__(self, file: SourceFile, limit: int = _ALL_RECORDS) -> None:
+        self.limit = limit
         self.content = file.content.removeprefix(_BOM)
         self.lines = self.content.split(b"\n")
         self.notes = Notes(file.name)
         self.records: list[Record] = []
-        self.skipped: list[_Skipped] = []
+        self.skipped: list[Skipped] = []
         self.plain: list[int] = []
         self.starts_plain = False
         self.in_array = False
@@ -108,7 +107,7 @@ class _Reader:
     def read(self) -> None:
         number = 0
         count = len(self.lines)
-        while number < count:
+        while number < count and len(self.records) < self.limit:
             line = self.lines[number].strip(_BLANK)
             number = self._line(number, line) if line else number + 1
 
@@ -120,16 +119,10 @@ class _Reader:
             self.notes.add("plain-text-lines", message, self.plain[0], lossy=False)
         elif self.plain:
             message = "the line is not JSON and was skipped"
-            self.skipped.extend(_Skipped(line, "not-json", message) for line in self.plain)
+            self.skipped.extend(Skipped(line, NOT_JSON, message) for line in self.plain)
             self.skipped.sort(key=lambda item: item.line)
-        for run in _runs(self.skipped):
-            first, last = run[0], run[-1]
-            if len(run) < _RUN or first.code != "not-json":
-                for item in run:
-                    self.notes.add(item.code, item.message, item.line, lossy=True)
-            else:
-                message = f"lines {first.line} to {last.line} are not JSON and were skipped"
-                self.notes.add(first.code, message, first.line, lossy=True)
+        for item in joined(self.skipped):
+            self.notes.add(item.code, item.message, item.line, lossy=True)
         return self.notes.all()
 
     def _line(self, index: int, line: bytes) -> int:
@@ -140,18 +133,25 @@ class _Reader:
             message = f"the line has {size:.1f} MiB, the limit is {limit} MiB; it was skipped"
             self._skip(index, "line-too-long", message)
             return index + 1
-        offset = 0
-        if line[0] == 0:
-            bare = line.lstrip(b"\0 \t\r")
-            if not bare:
-                self._skip(index, "nul-bytes", "the line holds only NUL bytes and was skipped")
-                return index + 1
-            self.notes.add(
-                "nul-bytes", "NUL bytes before the record were removed", index + 1, lossy=False
-            )
-            offset = len(line) - len(bare)
-            line = bare
-        return self._document(index, line, offset)
+        return self._nul_line(index, line) if 0 in line else self._document(index, line, 0)
+
+    def _nul_line(self, index: int, line: bytes) -> int:
+        """Read a line with NUL bytes, which an interrupted write leaves behind or in between."""
+        parts = [part for part in (piece.strip(_BLANK) for piece in _NULS.split(line)) if part]
+        if not parts:
+            self._skip(index, "nul-bytes", "the line holds only NUL bytes and was skipped")
+            return index + 1
+        message = "NUL bytes beside a record were removed"
+        self.notes.count("nul-bytes", message, index + 1, lossy=False)
+        if len(parts) == 1:
+            return self._document(index, parts[0], line.index(parts[0]))
+        for part in parts:
+            try:
+                self._keep(index, _json.decode_counting(part))
+            except JsonError as failure:
+                message = f"a part of the line is not JSON and was skipped: {reason_of(failure)}"
+                self._skip(index, NOT_JSON, message)
+        return index + 1
 
     def _document(self, index: int, line: bytes, offset: int) -> int:
         first = line[0]
@@ -190,7 +190,7 @@ class _Reader:
         text = self._whole_text()
         place = self.line_starts[index] + offset
         kept = 0
-        while True:
+        while len(self.records) < self.limit:
             place, line = self._next_object(text, place, index)
             if place >= len(text) or text[place] != "{":
                 break
@@ -216,7 +216,7 @@ class _Reader:
             return self._array(text, place, index, failure)
         if kept:
             message = "text behind the record is not JSON and was skipped"
-            self._skip(index, "not-json", message)
+            self._skip(index, NOT_JSON, message)
             return index + 1
         return self._failed(index, kept, failure)
 
@@ -282,13 +282,13 @@ class _Reader:
         last = index == len(self.lines) - 1
         what = "the rest of the line" if kept else "the line"
         if last:
-            message = f"{what} is cut off and was skipped: {_reason(failure)}"
+            message = f"{what} is cut off and was skipped: {reason_of(failure)}"
             self._skip(index, "cut-line", message)
         elif failure.reason.startswith("nested too deeply"):
             self._skip(index, "nested-too-deeply", f"{what} is {failure.reason}; it was skipped")
         else:
-            message = f"{what} is not JSON and was skipped: {_reason(failure)}"
-            self._skip(index, "not-json", message)
+            message = f"{what} is not JSON and was skipped: {reason_of(failure)}"
+            self._skip(index, NOT_JSON, message)
         return index + 1
 
     def _keep(self, index: int, decoded: Decoded) -> None:
@@ -309,7 +309,7 @@ class _Reader:
             self._skip(index, "not-an-object", "a value that is no object was skipped")
 
     def _skip(self, index: int, code: str, message: str) -> None:
-        self.skipped.append(_Skipped(index + 1, code, message))
+        self.skipped.append(Skipped(index + 1, code, message))
 
     def _whole_text(self) -> str:
         """Decode all of the content once, bytes that are no UTF-8 kept apart as escapes."""
@@ -337,20 +337,3 @@ def _has_escaped_bytes(text: str, start: int, end: int) -> bool:
     if part.isascii():
         return False
     return any(_ESCAPED_FIRST <= character <= _ESCAPED_LAST for character in set(part))
-
-
-def _reason(failure: JsonError) -> str:
-    """Spell why, without anything that stands in the file."""
-    return "a number is too large" if failure.reason.startswith("number ") else failure.reason
-
-
-def _runs(items: list[_Skipped]) -> list[list[_Skipped]]:
-    """Group items of one kind on neighbouring lines."""
-    runs: list[list[_Skipped]] = []
-    for item in items:
-        before = runs[-1][-1] if runs else None
-        if before is not None and before.code == item.code and before.line + 1 == item.line:
-            runs[-1].append(item)
-        else:
-            runs.append([item])
-    return runs

@@ -110,7 +110,7 @@ def test_calls_and_results() -> None:
     done = [event["data"] for event in found(collected, "tool.execution_complete")]
     assert done[:2] == [
         {"toolCallId": "t1", "success": True, "output": "ok"},
-        {"toolCallId": "t1", "success": False, "output": "no"},
+        {"toolCallId": "t1", "success": False, "isError": True, "output": "no"},
     ]
     assert [data["toolCallId"] for data in done[2:]] == ["t9"]
     assert codes(collected) == [("call-without-id-and-name", True), ("stray-tool-result", False)]
@@ -177,7 +177,10 @@ def test_a_sub_agent_in_its_own_file_is_linked_before_its_rows() -> None:
     )
     collected = collect(main, own)
     (started,) = found(collected, "subagent.started")
-    assert (started["agentId"], started["data"]) == ("a1", {"toolCallId": "t1"})
+    assert (started["agentId"], started["data"]) == (
+        "a1",
+        {"invocationId": "a1", "toolCallId": "t1"},
+    )
     assert (started["provenance"]["path"], started["provenance"]["index"]) == ("b.jsonl", 0)
     reports = found(collected, "usage.report")
     assert [report["data"]["purpose"] for report in reports] == ["agent", "subagent"]
@@ -196,7 +199,7 @@ def test_a_side_chain_without_agent_id_gets_one_of_its_first_row() -> None:
     agents = [event.rest.get("agentId") for event in collected.events[1:]]
     assert agents == ["sidechain-r"] * 4 + ["sidechain-r2"]
     (started,) = found(collected, "subagent.started")
-    assert started["data"] == {"toolCallId": "t1"}
+    assert started["data"] == {"invocationId": "sidechain-r", "toolCallId": "t1"}
 
 
 def test_rows_of_the_wrong_shape() -> None:
@@ -208,7 +211,8 @@ def test_rows_of_the_wrong_shape() -> None:
         + line(type="queue-operation", operation="enqueue")
         + line(silly=1)
     )
-    (report,) = found(collected, "usage.report")
+    unread, report = found(collected, "usage.report")
+    assert (unread["data"]["requestId"], unread["data"]["usage"]) == ("m", None)
     assert report["data"]["usage"] == {"inputTokens": 20, "inputTokensIncludeCache": False}
     assert {code for code, lossy in codes(collected) if lossy} == {
         "row-without-message",
@@ -217,6 +221,85 @@ def test_rows_of_the_wrong_shape() -> None:
         "usage-not-an-object",
         "invalid-number",
     }
+
+
+def test_a_request_without_a_readable_count_is_still_a_request() -> None:
+    collected = collect(assistant("m", usage={"output_tokens": None}) + assistant("n"))
+    (report,) = found(collected, "usage.report")
+    assert (report["data"]["requestId"], report["data"]["usage"]) == ("m", None)
+
+
+def test_what_claude_code_put_into_a_users_row_is_marked() -> None:
+    said = [
+        ("fix the bug", {}),
+        ("why does <system-reminder> show up?", {}),
+        ("<b>bold</b>", {}),
+        ("<system-reminder>a</system-reminder> and then", {}),
+        ("<system-reminder>note</system-reminder>\n", {}),
+        ("<command-message>x</command-message>\n<command-name>/x</command-name>", {}),
+        ("[Request interrupted by user for tool use]", {}),
+        ("a", {"isMeta": True}),
+        ("b", {"isCompactSummary": True}),
+        ("c", {"origin": {"kind": "task-notification"}}),
+    ]
+    collected = collect(b"".join(user(text(value), **row) for value, row in said))
+    marks = [event["data"].get("channel") for event in found(collected, "user.message")]
+    assert marks == [None] * 4 + ["injected"] * 6
+
+
+def test_unknown_rows_and_blocks_are_noted_and_idle_ones_are_not() -> None:
+    collected = collect(
+        user({"type": "image", "source": {}}, {"type": "hologram"})
+        + line(type="file-history-snapshot", snapshot={})
+        + line(type="hologram", uuid="x")
+    )
+    assert collected.events == ()
+    assert codes(collected) == [("unknown-block", False), ("unknown-row", False)]
+
+
+def test_a_sub_agents_file_names_the_agent_of_its_rows() -> None:
+    name = "sess/subagents/agent-a1.jsonl"
+    own = assistant("s", call("t2"), usage={}, isSidechain=True, uuid="q")
+    collected = collect(user(text("go")), own, names=("sess.jsonl", name))
+    assert {event.rest.get("agentId") for event in collected.events[1:]} == {"a1"}
+
+
+def test_a_progress_row_links_a_sub_agent_that_no_result_names() -> None:
+    main = assistant("m", call("t1", "Task")) + line(
+        type="progress", parentToolUseID="t1", data={"type": "agent_progress", "agentId": "a1"}
+    )
+    collected = collect(main, user(text("p"), agentId="a1"))
+    (started,) = found(collected, "subagent.started")
+    assert started["data"] == {"invocationId": "a1", "toolCallId": "t1"}
+
+
+def test_a_time_is_noted_once_for_a_row_of_many_events() -> None:
+    collected = collect(user(text("a"), text("b"), timestamp="2026-05-01T10:00:00"))
+    (note,) = collected.notes
+    assert "times" not in note.message
+
+
+def test_a_call_named_by_no_text_gives_no_error() -> None:
+    collected = collect(assistant("m", {"type": "tool_use", "id": "t", "name": ["Task"]}))
+    assert [event["data"] for event in found(collected, "tool.execution_start")] == [
+        {"toolCallId": "t"}
+    ]
+
+
+def test_the_order_of_keys_and_repeated_rows_change_nothing() -> None:
+    def backwards(value: Any) -> Any:
+        if isinstance(value, list):
+            return [backwards(item) for item in value]
+        if isinstance(value, dict):
+            return {key: backwards(item) for key, item in reversed(value.items())}
+        return value
+
+    lines = [row + b"\n" for row in SAMPLE.splitlines() if b'"uuid"' in row]
+    plain = [event.to_json() for event in collect(b"".join(lines)).events]
+    turned = [_json.compact(backwards(_json.decode(row))) + b"\n" for row in lines]
+    assert [event.to_json() for event in collect(b"".join(turned)).events] == plain
+    twice = b"".join(row * 2 for row in lines) + b"".join(lines)
+    assert [event.to_json() for event in collect(twice).events] == plain
 
 
 def test_times_are_kept_or_said_to_be_changed() -> None:
@@ -243,6 +326,7 @@ def test_detection_looks_at_content() -> None:
         line(sessionId="s", messages=[]),
         line(cli_version="1", token_usage={}),
         line(type="user", message={}, provenance={}),
+        line(type="other", a=1) * 600 + user(text("x")),
     ):
         assert detect(other) is None
 
@@ -287,7 +371,8 @@ def test_damaged_recordings_give_no_error(data: st.DataObject) -> None:
         max_size=4,
     ),
     st.dictionaries(
-        st.sampled_from(["id", "name", "input", "tool_use_id", "text", "content"]), JUNK
+        st.sampled_from(["id", "name", "input", "tool_use_id", "text", "content"]),
+        JUNK | st.sampled_from([["Task"], "Task", "t1"]),
     ),
 )
 def test_rows_of_any_shape_give_no_error(rows: list[Any], block: dict[str, Any]) -> None:

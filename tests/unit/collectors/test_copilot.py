@@ -66,9 +66,12 @@ def test_a_request_that_never_started_becomes_a_start() -> None:
 
 def test_shutdowns_add_up() -> None:
     def shutdown(tokens: int) -> bytes:
+        name = f"e{tokens}"
         usage = {"inputTokens": tokens, "cacheReadTokens": 1, "cacheWriteTokens": 2}
         metrics = {"m1": {"usage": usage}, "m2": {"usage": {"outputTokens": "3"}}}
-        return row("session.shutdown", {"shutdownType": "routine", "modelMetrics": metrics})
+        return row(
+            "session.shutdown", {"shutdownType": "routine", "modelMetrics": metrics}, id=name
+        )
 
     collected = collect(shutdown(10) + shutdown(20))
     assert len(data_of(collected, "session.shutdown")) == 2
@@ -84,6 +87,37 @@ def test_shutdowns_add_up() -> None:
             "inputTokensIncludeCache": True,
         },
     }
+
+
+def test_results_of_one_session_add_up_over_files_and_copies_do_not() -> None:
+    def rows(session: str, tokens: int) -> bytes:
+        metrics = {"m": {"usage": {"inputTokens": tokens}}}
+        return row("session.start", {"sessionId": session}, id=f"{session}{tokens}") + row(
+            "session.shutdown", {"modelMetrics": metrics}, id=f"x{session}{tokens}"
+        )
+
+    contents = [rows("s", 10) * 2, rows("s", 10) + rows("s", 20), rows("t", 5)]
+    collected = COLLECTOR.collect(
+        [SourceFile(f"{index}.jsonl", content) for index, content in enumerate(contents)]
+    )
+    results = data_of(collected, "session.result")
+    assert [(result["sessionId"], result["usage"]["inputTokens"]) for result in results] == [
+        ("s", 10),
+        ("s", 30),
+        ("t", 5),
+    ]
+
+
+def test_types_without_a_dot_or_of_other_observers_are_marked_as_copilots() -> None:
+    kinds = ["abort", "agent.execution", "firewall.token_usage", "session.collection", "new.kind"]
+    collected = collect(b"".join(row(kind, {"n": 1}, id=kind) for kind in kinds))
+    assert [event.type for event in collected.events] == [
+        "copilot.abort",
+        "copilot.agent.execution",
+        "copilot.firewall.token_usage",
+        "copilot.session.collection",
+        "new.kind",
+    ]
 
 
 def test_pretty_printed_rows_are_the_same() -> None:

@@ -80,6 +80,16 @@ def test_leading_nul_bytes_are_removed_with_a_note() -> None:
     assert codes(b'\0\0{"a":1}') == [("nul-bytes", 1, False)]
 
 
+def test_nul_bytes_within_a_line_part_its_records() -> None:
+    assert values(b'{"a":1}\0\0\n{"a":2}\0{"a":3}\n{"a\0{"a":4}\n') == [
+        (1, {"a": 1}),
+        (2, {"a": 2}),
+        (2, {"a": 3}),
+        (3, {"a": 4}),
+    ]
+    assert codes(b'{"a\0{"a":4}\n') == [("not-json", 1, True), ("nul-bytes", 1, False)]
+
+
 def test_a_line_over_the_limit_is_skipped_with_its_size(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("aw_graders.collectors.records.MAX_LINE_BYTES", 1024 * 1024)
     note = read(b'{"a":"' + b"x" * 2_000_000 + b'"}\n{"a":1}').notes[0]

@@ -1,11 +1,13 @@
 """Claude rows to unified-session events, file by file, in file order."""
 
+from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
 from aw_graders import _json
 from aw_graders._json import JsonValue
 from aw_graders.collectors.base import Collected, CollectionNote, SourceFile
+from aw_graders.collectors.claude.injected import INJECTED, is_injected
 from aw_graders.collectors.claude.rows import (
     TOOL_USES,
     Row,
@@ -19,6 +21,26 @@ from aw_graders.collectors.records import read_records
 from aw_graders.session import Event, events
 
 _ERROR_SUBTYPES: Final = frozenset({"api_error"})
+# Rows that hold nothing for a session. Any other type that is not converted is noted.
+_IDLE_ROWS: Final = frozenset(
+    {
+        "agent-color", "agent-name", "ai-title", "attachment", "auth_status", "content-replacement",
+        "control_request", "control_response", "custom-title", "file-history-snapshot", "keep_alive",
+        "last-prompt", "mode", "permission-mode", "pr-link", "progress", "prompt_suggestion",
+        "queue-operation", "rate_limit_event", "stream_event", "summary", "tag", "tool_progress",
+        "tool_use_summary", "worktree-state",
+    }
+)  # fmt: skip
+_IDLE_BLOCKS: Final = frozenset(
+    {
+        "container_upload",
+        "document",
+        "image",
+        "redacted_thinking",
+        "search_result",
+        "tool_reference",
+    }
+)
 
 
 def collect(files: Sequence[SourceFile]) -> Collected:
@@ -34,7 +56,7 @@ def collect(files: Sequence[SourceFile]) -> Collected:
     for file in files:
         read = read_records(file)
         notes.extend(read.notes)
-        sources.append(Source(file.name, rows_of(read.records), Notes(file.name)))
+        sources.append(Source(file.name, rows_of(read.records, file.name), Notes(file.name)))
     known = _Known(Survey(sources))
     found: list[Event] = []
     for source in sources:
@@ -68,7 +90,8 @@ class _Converter:
         self.notes = source.notes
         self.known = known
         self.writer = EventWriter(source.name, source.notes)
-        self.unnamed: dict[str | None, list[str]] = {}
+        self.unnamed: dict[str | None, deque[str]] = {}
+        self.time: JsonValue = None
         self._of_kind: Final[dict[str, Callable[[Row], None]]] = {
             "user": self._message,
             "assistant": self._message,
@@ -82,30 +105,30 @@ class _Converter:
         """Write the events of one row; a copy of an earlier row gives none."""
         convert = self._of_kind.get(row.kind)
         if convert is None:
+            if row.kind not in _IDLE_ROWS:
+                message = "a row is of a type that is not known and gave no event"
+                self.notes.count("unknown-row", message, row.line, lossy=False)
             return
         identity = row.identity()
         if identity is not None:
             if identity in self.known.rows:
                 return
             self.known.rows.add(identity)
+        self.time = self.writer.timestamp(row.value.get("timestamp"), row.line)
         convert(row)
 
     def _write(self, row: Row, kind: str, data: Mapping[str, JsonValue]) -> None:
         """Write an event with the row's time and origin."""
         rest: dict[str, JsonValue] = {}
-        time = self._time(row)
-        if time is not None:
-            rest["timestamp"] = time
+        if self.time is not None:
+            rest["timestamp"] = self.time
         if row.agent_id is not None:
             rest["agentId"] = row.agent_id
         if row.parent_tool_id is not None:
             rest["parentToolUseId"] = row.parent_tool_id
         self.writer.add(kind, data, rest)
 
-    def _time(self, row: Row) -> JsonValue:
-        return self.writer.timestamp(row.value.get("timestamp"), row.line)
-
-    def _link(self, row: Row, agent_id: str | None) -> None:
+    def _link(self, agent_id: str | None) -> None:
         """Say once which call spawned a sub-agent, before the first event of it."""
         if agent_id is None or agent_id in self.known.linked:
             return
@@ -114,10 +137,10 @@ class _Converter:
             return
         self.known.linked.add(agent_id)
         rest: dict[str, JsonValue] = {"agentId": agent_id}
-        time = self._time(row)
-        if time is not None:
-            rest["timestamp"] = time
-        self.writer.add(events.SUBAGENT_STARTED, {"toolCallId": call_id}, rest)
+        if self.time is not None:
+            rest["timestamp"] = self.time
+        data = {"invocationId": agent_id, "toolCallId": call_id}
+        self.writer.add(events.SUBAGENT_STARTED, data, rest)
 
     def _message(self, row: Row) -> None:
         message = row.message
@@ -127,7 +150,7 @@ class _Converter:
         content = message.get("content")
         if not isinstance(content, str | list):
             self._unusable(row, "message-without-content", "a message has no readable content")
-        self._link(row, row.agent_id)
+        self._link(row.agent_id)
         if row.is_error:
             self._api_error(row)
             return
@@ -162,6 +185,9 @@ class _Converter:
             )
         elif kind == "thinking":
             self._say(row, events.ASSISTANT_REASONING, block.get("thinking"))
+        elif kind not in _IDLE_BLOCKS:
+            message = "a content block is of a type that is not known and gave no event"
+            self.notes.count("unknown-block", message, row.line, lossy=False)
 
     def _say(self, row: Row, kind: str, text: object) -> None:
         if not isinstance(text, str):
@@ -175,6 +201,8 @@ class _Converter:
                 return
             self.known.blocks.add(block)
             data["messageId"] = message_id
+        if kind == events.USER_MESSAGE and is_injected(row, text):
+            data["channel"] = INJECTED
         self._write(row, kind, data)
 
     def _start(self, row: Row, block: Mapping[str, Any]) -> None:
@@ -192,7 +220,7 @@ class _Converter:
             self.known.open_calls[call_id] = self.known.open_calls.get(call_id, 0) + 1
             data["toolCallId"] = call_id
         elif name is not None:
-            self.unnamed.setdefault(row.agent_id, []).append(name)
+            self.unnamed.setdefault(row.agent_id, deque()).append(name)
         if name is not None:
             data["toolName"] = name
         if "input" in block:
@@ -218,31 +246,31 @@ class _Converter:
         elif name is None:
             # Without an id the agent's oldest open call that has none either is the one answered.
             waiting = self.unnamed.get(row.agent_id)
-            name = waiting.pop(0) if waiting else None
+            name = waiting.popleft() if waiting else None
         if name is not None:
             data["toolName"] = name
         data["success"] = not _failed(block, kind)
+        if isinstance(block.get("is_error"), bool):
+            data["isError"] = block["is_error"]
         for key in ("content", "output"):
             if key in block:
                 data["output"] = block[key]
                 break
         self._write(row, events.TOOL_COMPLETE, data)
-        self._link_unseen(row, call_id)
+        self._link_unseen(call_id)
 
-    def _link_unseen(self, row: Row, call_id: str | None) -> None:
+    def _link_unseen(self, call_id: str | None) -> None:
         """Link a sub-agent whose own rows are not among the files, at the result naming it."""
         survey = self.known.survey
         for agent_id in survey.agents_of(call_id):
             if agent_id not in survey.has_rows:
-                self._link(row, agent_id)
+                self._link(agent_id)
 
     def _usage(self, row: Row, message: Mapping[str, Any]) -> None:
+        if message.get("usage") is not None and mapping_of(message["usage"]) is None:
+            self._unusable(row, "usage-not-an-object", "the usage of a message is no object")
         key = request_key(self.source.name, row)
-        if key is None:
-            if "usage" in message and message["usage"] is not None:
-                self._unusable(row, "usage-not-an-object", "the usage of a message is no object")
-            return
-        if key in self.known.requests:
+        if key is None or key in self.known.requests:
             return
         self.known.requests.add(key)
         data: dict[str, JsonValue] = {"requestId": key}
@@ -250,7 +278,8 @@ class _Converter:
         if model is not None:
             data["model"] = model
         data["purpose"] = "subagent" if row.is_nested else "agent"
-        data["usage"] = {**self.known.survey.usage[key], "inputTokensIncludeCache": False}
+        counts = self.known.survey.usage[key]
+        data["usage"] = {**counts, "inputTokensIncludeCache": False} if counts else None
         self._write(row, events.USAGE_REPORT, data)
 
     def _api_error(self, row: Row) -> None:

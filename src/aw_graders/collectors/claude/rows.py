@@ -1,5 +1,6 @@
 """What the rows of a Claude recording say about themselves."""
 
+import re
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
@@ -12,6 +13,8 @@ from aw_graders.collectors.records import Record
 SYNTHETIC_MODEL: Final = "<synthetic>"
 SPAWNING_TOOLS: Final = frozenset({"Task", "Agent"})
 TOOL_USES: Final = frozenset({"tool_use", "server_tool_use", "mcp_tool_use"})
+
+_OWN_FILE: Final = re.compile(r"(?:.*/)?subagents/agent-([A-Za-z0-9_-]{1,128})\.jsonl", re.ASCII)
 
 # The row's name of a count, and the unified session's.
 USAGE_FIELDS: Final = (
@@ -69,16 +72,18 @@ class Row(msgspec.Struct, frozen=True):
         return uuid, _json.sorted_text([self.kind, self.value.get("message")])
 
 
-def rows_of(records: tuple[Record, ...]) -> list[Row]:
-    """Give every row the sub-agent it belongs to: its own, else its side chain's."""
-    chains = _Sidechains(records)
+def rows_of(records: tuple[Record, ...], name: str) -> list[Row]:
+    """Give every row the sub-agent it belongs to: its own, else its file's, else its side chain's."""
+    match = _OWN_FILE.fullmatch(name)
+    chains = _Sidechains(records, None if match is None else match[1])
     return [Row(record.line, record.value, chains.agent_of(record.value)) for record in records]
 
 
 class _Sidechains:
     """Names side chains without an agent id after the row that begins them."""
 
-    def __init__(self, records: tuple[Record, ...]) -> None:
+    def __init__(self, records: tuple[Record, ...], of_file: str | None) -> None:
+        self._of_file = of_file
         self._parents: dict[str, str | None] = {}
         self._roots: dict[str, str] = {}
         for record in records:
@@ -87,7 +92,7 @@ class _Sidechains:
                 self._parents.setdefault(uuid, text_of(record.value.get("parentUuid")))
 
     def agent_of(self, value: Mapping[str, Any]) -> str | None:
-        agent_id = text_of(value.get("agentId"))
+        agent_id = text_of(value.get("agentId")) or self._of_file
         if agent_id is not None or value.get("isSidechain") is not True:
             return agent_id
         uuid = text_of(value.get("uuid"))

@@ -43,9 +43,12 @@ class Survey:
         self._prompts: dict[str, list[str]] = {}
         self._beginnings: list[tuple[str, str]] = []
         self._spawning: set[str] = set()
+        self._reported: dict[str, str] = {}
         for source in sources:
             for row in source.rows:
                 self._look(source, row)
+        for agent_id, call_id in self._reported.items():
+            self.spawned_by.setdefault(agent_id, call_id)
         self._link_by_prompt()
         self._agents: dict[str, list[str]] = {}
         for agent_id, call_id in self.spawned_by.items():
@@ -56,6 +59,8 @@ class Survey:
             if row.agent_id not in self.has_rows and row.kind == "user":
                 self._begin(row.agent_id, row)
             self.has_rows.add(row.agent_id)
+        if row.kind == "progress":
+            self._report(row)
         if row.kind == "assistant":
             key = request_key(source.name, row)
             if key is not None:
@@ -64,6 +69,13 @@ class Survey:
             fields = mapping_of(block)
             if fields is not None:
                 self._look_at_block(row, fields)
+
+    def _report(self, row: Row) -> None:
+        """Take from a progress row which call the sub-agent that it reports on belongs to."""
+        agent_id = text_of((mapping_of(row.value.get("data")) or {}).get("agentId"))
+        call_id = text_of(row.value.get("parentToolUseID"))
+        if agent_id is not None and call_id is not None:
+            self._reported.setdefault(agent_id, call_id)
 
     def _begin(self, agent_id: str, row: Row) -> None:
         prompt = "".join(
@@ -83,7 +95,7 @@ class Survey:
         kind = block.get("type")
         if isinstance(kind, str) and kind in TOOL_USES:
             call_id = text_of(block.get("id"))
-            if call_id is not None and block.get("name") in SPAWNING_TOOLS:
+            if call_id is not None and text_of(block.get("name")) in SPAWNING_TOOLS:
                 self._spawning.add(call_id)
                 prompt = (mapping_of(block.get("input")) or {}).get("prompt")
                 if isinstance(prompt, str) and prompt:
@@ -116,9 +128,14 @@ class Survey:
 def request_key(name: str, row: Row) -> str | None:
     """Name the model request of an assistant row; None when the row accounts for none."""
     message = row.message
-    if message is None or row.is_error or mapping_of(message.get("usage")) is None:
+    usage = None if message is None else message.get("usage")
+    if message is None or row.is_error or usage is None:
         return None
-    for value in (message.get("id"), row.value.get("requestId"), row.value.get("uuid")):
+    message_id = text_of(message.get("id"))
+    # A message with an id was a request, even when its counts cannot be read.
+    if message_id is not None or mapping_of(usage) is None:
+        return message_id
+    for value in (row.value.get("requestId"), row.value.get("uuid")):
         key = text_of(value)
         if key is not None:
             return key

@@ -20,19 +20,35 @@ _USAGE_FIELDS: Final = (
     ("cacheWriteTokens", "cacheCreationInputTokens"),
 )
 _ORIGIN: Final = ("agentId", "parentToolCallId")
+# Families and types by which a unified session tells what other observers saw.
+_FOREIGN_FAMILIES: Final = frozenset(
+    {
+        "agent", "detection", "eval", "execution", "experiment", "firewall", "github_api", "grader",
+        "guardrail", "mcp", "otel", "prompt", "safe_output", "trajectory", "usage", "workflow",
+    }
+)  # fmt: skip
+_FOREIGN_TYPES: Final = frozenset(
+    {
+        events.SESSION_COLLECTION,
+        events.SESSION_COLLECTION_WARNING,
+        events.SESSION_FORMAT,
+        events.SESSION_RESULT,
+    }
+)
 
 
 def collect(files: Sequence[SourceFile]) -> Collected:
-    """Convert Copilot recordings, each file a source of its own.
+    """Convert Copilot recordings, each file a source of its own; a row's copy gives no event.
 
     Raises: nothing.
     Cost: linear in the content.
     """
     found: list[Event] = []
     notes: list[CollectionNote] = []
+    known = _Known()
     for file in files:
         read = read_records(file)
-        converter = _Converter(Notes(file.name), read.records)
+        converter = _Converter(Notes(file.name), read.records, known)
         for record in read.records:
             converter.row(record)
         found.extend(converter.writer.events)
@@ -40,11 +56,21 @@ def collect(files: Sequence[SourceFile]) -> Collected:
     return Collected(tuple(found), tuple(notes))
 
 
+class _Known:
+    """What was already read, over all files: rows, and what each session used so far."""
+
+    def __init__(self) -> None:
+        self.rows: set[bytes] = set()
+        self.totals: dict[str, dict[str, int]] = {}
+
+
 class _Converter:
     """Writes the events of one file."""
 
-    def __init__(self, notes: Notes, records: Sequence[Record]) -> None:
+    def __init__(self, notes: Notes, records: Sequence[Record], known: _Known) -> None:
         self.notes = notes
+        self.known = known
+        self.session_id: str | None = None
         self.writer = EventWriter(notes.name, notes)
         self.started = {
             call_id
@@ -52,7 +78,6 @@ class _Converter:
             if record.value.get("type") == events.TOOL_START
             and (call_id := text_of((mapping_of(record.value.get("data")) or {}).get("toolCallId")))
         }
-        self.totals: dict[str, int] = {}
 
     def row(self, record: Record) -> None:
         """Write the events of one row."""
@@ -62,12 +87,25 @@ class _Converter:
             message = "a row has no type or no data object and was skipped"
             self.notes.count("row-without-data", message, record.line, lossy=True)
             return
+        if self._is_copy(record):
+            return
+        if kind == events.SESSION_START:
+            self.session_id = text_of(data.get("sessionId")) or self.session_id
         rest = self._rest(record)
-        self.writer.add(kind, _converted(kind, data), rest)
+        self.writer.add(_named(kind), _converted(kind, data), rest)
         if kind == events.ASSISTANT_MESSAGE:
             self._requested(data, rest)
         elif kind == _SHUTDOWN:
             self._shutdown(data, rest, record.line)
+
+    def _is_copy(self, record: Record) -> bool:
+        """Tell whether a row with this id and content was read before."""
+        if text_of(record.value.get("id")) is None:
+            return False
+        row = _json.sorted_text(record.value)
+        is_copy = row in self.known.rows
+        self.known.rows.add(row)
+        return is_copy
 
     def _rest(self, record: Record) -> dict[str, JsonValue]:
         """Keep the row's other keys, its time as a unified session spells it."""
@@ -103,19 +141,30 @@ class _Converter:
 
     def _shutdown(self, data: Mapping[str, Any], rest: Mapping[str, JsonValue], line: int) -> None:
         """Say what the session used so far: every resume ends with counts of its own."""
+        totals = self.known.totals.setdefault(self.session_id or f"file {self.notes.name}", {})
         for metrics in (mapping_of(data.get("modelMetrics")) or {}).values():
             usage = mapping_of((mapping_of(metrics) or {}).get("usage")) or {}
             for key, name in _USAGE_FIELDS:
                 count = self.notes.whole(usage.get(key), line)
                 if count is not None:
-                    self.totals[name] = self.totals.get(name, 0) + count
+                    totals[name] = totals.get(name, 0) + count
         result: dict[str, JsonValue] = {}
+        if self.session_id is not None:
+            result["sessionId"] = self.session_id
         status = text_of(data.get("shutdownType"))
         if status is not None:
             result["status"] = status
-        if self.totals:
-            result["usage"] = {**self.totals, "inputTokensIncludeCache": True}
+        if totals:
+            result["usage"] = {**totals, "inputTokensIncludeCache": True}
         self.writer.add(events.SESSION_RESULT, result, _derived(rest))
+
+
+def _named(kind: str) -> str:
+    """Give a row's type, marked as Copilot's own when a session knows it from another observer."""
+    family, dot, _ = kind.partition(".")
+    if dot and family not in _FOREIGN_FAMILIES and kind not in _FOREIGN_TYPES:
+        return kind
+    return f"copilot.{kind}"
 
 
 def _derived(rest: Mapping[str, JsonValue]) -> dict[str, JsonValue]:
