@@ -18,8 +18,8 @@ class Exit(IntEnum):
 def stop(status: Exit, message: str) -> NoReturn:
     """End with one line on standard error; the line is masked and holds no control characters."""
     # Imported here because a run that succeeds never needs it.
+    from aw_graders.diagnostics import printable  # noqa: PLC0415
     from aw_graders.redaction import mask_text  # noqa: PLC0415
-    from aw_graders.reports.timeline import printable  # noqa: PLC0415
 
     click.echo(f"aw: {printable(mask_text(message))}", err=True)
     raise SystemExit(int(status))

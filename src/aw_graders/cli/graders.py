@@ -80,8 +80,8 @@ def run(  # noqa: PLR0917 - one parameter per option
         sys.stdout.buffer.write(_json.pretty(document))
         sys.stdout.buffer.flush()
     else:
+        from aw_graders.diagnostics import printable  # noqa: PLC0415
         from aw_graders.reports.results import render_results  # noqa: PLC0415
-        from aw_graders.reports.timeline import printable  # noqa: PLC0415
 
         table = render_results(results, lookups.context, partial=evidence.partial)
         click.echo("\n".join(map(printable, table.split("\n"))), nl=False)
@@ -111,8 +111,8 @@ def _settings(config: Path | None, picked: Sequence[str]) -> tuple[GraderSetting
 
 def _say(name: str, evidence: Evidence) -> None:
     """Say on standard error what the input was taken for, and what could not be used."""
+    from aw_graders.diagnostics import printable  # noqa: PLC0415
     from aw_graders.redaction import mask_text  # noqa: PLC0415
-    from aw_graders.reports.timeline import printable  # noqa: PLC0415
 
     lines: list[str] = []
     if not evidence.is_unified:

@@ -8,8 +8,9 @@ import click
 from aw_graders import _json
 from aw_graders.cli.exits import Exit, stop
 from aw_graders.cli.inputs import load, read_path
+from aw_graders.diagnostics import printable
 from aw_graders.redaction import mask_text, redact
-from aw_graders.reports.timeline import printable, render_timeline, timeline_rows
+from aw_graders.reports.timeline import render_timeline, timeline_rows
 from aw_graders.session import Problem, validate
 
 

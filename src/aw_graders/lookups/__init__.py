@@ -2,6 +2,7 @@
 
 from aw_graders.lookups.build import build_lookups, create_session_lookups
 from aw_graders.lookups.model import (
+    MAX_PLACES,
     Duration,
     Evidence,
     Place,
@@ -14,9 +15,10 @@ from aw_graders.lookups.model import (
 )
 from aw_graders.lookups.observe import Observer, merge
 from aw_graders.lookups.rows import Observations
-from aw_graders.lookups.spans import spans_are_exact
+from aw_graders.lookups.tokens import request_tokens
 
 __all__ = [
+    "MAX_PLACES",
     "Duration",
     "Evidence",
     "Observations",
@@ -31,5 +33,5 @@ __all__ = [
     "build_lookups",
     "create_session_lookups",
     "merge",
-    "spans_are_exact",
+    "request_tokens",
 ]

@@ -5,7 +5,7 @@ from typing import Any, Final, cast
 
 from aw_graders.lookups.rows import TimeSpan
 from aw_graders.session.limits import EARLIEST_TIME_MS, LATEST_AFTER_COLLECTION_MS
-from aw_graders.session.timestamps import stamp_ns
+from aw_graders.session.timestamps import ns_to_ms, stamp_ns
 
 _NS_PER_MS: Final = 1_000_000
 _EARLIEST_NS: Final = EARLIEST_TIME_MS * _NS_PER_MS
@@ -56,14 +56,6 @@ def _latest_ns(collection_ns: int | None) -> int | None:
     return None if collection_ns is None else collection_ns + _DAY_NS
 
 
-def spans_are_exact(spans: Sequence[TimeSpan], collection_ns: int | None) -> bool:
-    """Tell whether the batches kept enough to leave out times far after the collection."""
-    latest = _latest_ns(collection_ns)
-    return latest is None or all(
-        span.last_ns <= latest or span.times is not None or span.first_ns > latest for span in spans
-    )
-
-
 def total_span_ms(spans: Sequence[TimeSpan], collection_ns: int | None) -> int | float | None:
     """Join the spans of all batches: milliseconds from the first to the last time, if two exist.
 
@@ -83,5 +75,4 @@ def total_span_ms(spans: Sequence[TimeSpan], collection_ns: int | None) -> int |
             timed += len(kept)
     if timed < 2:  # noqa: PLR2004 - a span has two ends
         return None
-    whole, rest = divmod(max(ends) - min(ends), _NS_PER_MS)
-    return whole if rest == 0 else whole + rest / _NS_PER_MS
+    return ns_to_ms(max(ends) - min(ends))

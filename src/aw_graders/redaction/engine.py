@@ -58,11 +58,6 @@ def mask_text(text: str) -> str:
     return _mask(text, "", [])
 
 
-def mask_value(value: Any) -> Any:
-    """Mask every text of plain JSON data, keys included."""
-    return _walk(value, "", [])
-
-
 def _is_clean(event: Event) -> bool:
     """Tell, from the JSON text alone, that no rule can match."""
     source = event.provenance

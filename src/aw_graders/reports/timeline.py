@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any, Final, cast
 
 from aw_graders import _json
+from aw_graders.diagnostics import printable
 from aw_graders.session import Event, Redacted
 from aw_graders.session.order import event_time_ns
 from aw_graders.session.timestamps import format_utc
@@ -53,7 +54,7 @@ def timeline_rows(session: Redacted) -> list[dict[str, Any]]:
 
 
 def render_timeline(session: Redacted) -> str:
-    """Spell the timeline as text; sub-agents are indented, control characters are shown escaped."""
+    """Spell the timeline as text; sub-agents are indented, control characters are replaced."""
     rows = timeline_rows(session)
     widths = {key: max(len(row[key]) for row in rows) for key in ("phase", "component", "type")}
     lines = [
@@ -67,11 +68,6 @@ def render_timeline(session: Redacted) -> str:
         for row in rows
     ]
     return "\n".join(lines) + "\n"
-
-
-def printable(text: str) -> str:
-    """Escape what a terminal would act on, so that a session cannot draw on the screen."""
-    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
 
 
 def _what(event: Event, data: Mapping[str, Any]) -> str:

@@ -22,12 +22,17 @@ HEADER_HINT: Final = (
 
 
 class ReadSession(msgspec.Struct, frozen=True):
-    """What reading gave: the session, what lenient reading skipped, what decoding settled."""
+    """What reading gave: the session, what lenient reading skipped, what decoding settled.
+
+    `numbers` holds the line, or the array element, of each event that was read, from 1; a header
+    that an array left out has none.
+    """
 
     session: Session
     skipped: tuple[Problem, ...] = ()
     duplicate_keys: int = 0
     lone_surrogates: int = 0
+    numbers: tuple[int, ...] = ()
 
 
 def is_array(content: bytes) -> bool:
@@ -86,6 +91,7 @@ class _Reader:
         self.duplicate_keys = 0
         self.lone_surrogates = 0
         self.executions = 0
+        self.numbers: list[int] = []
 
     def read_lines(self, content: bytes) -> ReadSession:
         complete = content.endswith(b"\n")
@@ -149,6 +155,7 @@ class _Reader:
                 self._fail(self._problem('a second "agent.execution" event', number))
                 return
         self.events.append(event)
+        self.numbers.append(number)
 
     def _finish(self) -> ReadSession:
         if not self.events and self.skipped:
@@ -158,4 +165,5 @@ class _Reader:
             tuple(self.skipped),
             self.duplicate_keys,
             self.lone_surrogates,
+            tuple(self.numbers),
         )

@@ -14,8 +14,6 @@ MAX_STDIN_BYTES: Final = 2 * 1024 * 1024 * 1024
 MAX_CONFIG_BYTES: Final = 1024 * 1024
 # Unified session format, section 1.2: the largest integer every JSON reader holds exactly.
 MAX_SAFE_INTEGER: Final = 2**53 - 1
-# Above this size a JSONL session is graded as a stream, in constant memory, with equal results.
-STREAM_ABOVE_BYTES: Final = 4 * 1024 * 1024
 # How many problems of one kind are named one by one before the rest is only counted.
 MAX_SHOWN_PROBLEMS: Final = 5
 # Event times, in milliseconds since 1970: earlier than the year 2000 is untimed.

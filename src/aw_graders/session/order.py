@@ -1,6 +1,6 @@
 """The order in which a session's events are written, and how to get source order back."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final, TypeAlias
 
 from aw_graders.session.events import TIME_KEYS
@@ -29,7 +29,7 @@ def event_time_ns(event: Event) -> int | None:
     value = next((rest[key] for key in TIME_KEYS if key in rest), None)
     if value is None:
         message = rest.get("message")
-        value = message.get("timestamp") if hasattr(message, "get") else None  # type: ignore[union-attr]
+        value = message.get("timestamp") if isinstance(message, Mapping) else None
     if event.provenance.component == _OTEL and isinstance(value, str) and value.isascii():
         digits = value.isdigit() and len(value) <= _MAX_OTEL_DIGITS
         return int(value) if digits else stamp_ns(value)

@@ -3,7 +3,7 @@
 import re
 from typing import Final
 
-from aw_graders.session.codec import is_array, read_session, split_lines
+from aw_graders.session.codec import is_array, read_session
 from aw_graders.session.model import Event
 from aw_graders.session.order import order_problem
 from aw_graders.session.problems import Problem, SessionFormatError
@@ -26,19 +26,10 @@ def validate(content: bytes) -> list[Problem]:
         return [failure.problem]
     problems = list(read.skipped)
     in_array = is_array(content)
-    skipped = {problem.line for problem in read.skipped if "header" not in problem.reason}
-    if in_array:
-        total = len(read.session.events) + len(skipped)
-        numbers = [number for number in range(1, total + 1) if number not in skipped]
-        # The header that an array leaves out has no number of its own.
-        if len(numbers) > len(read.session.events):
-            numbers = numbers[: len(read.session.events)]
-    else:
-        numbers = [number for number, _ in split_lines(content) if number not in skipped]
+    if not in_array:
         problems += _framing(content)
+    numbers = read.numbers
     events = read.session.events[len(read.session.events) - len(numbers) :]
-    if len(numbers) != len(events):
-        numbers = list(range(1, len(events) + 1))
     for number, event in zip(numbers, events, strict=True):
         problems += [
             Problem(reason, number, None if in_array else 1, in_array=in_array)

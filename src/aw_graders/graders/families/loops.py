@@ -2,6 +2,7 @@
 
 from typing import Final
 
+from aw_graders.graders.missing import AGENT_NOT_OBSERVED, NO_TOOL_CALLS
 from aw_graders.graders.model import (
     HIGHER,
     LOWER,
@@ -9,9 +10,8 @@ from aw_graders.graders.model import (
     GraderSpec,
     Measured,
     Outcome,
-    Unavailable,
 )
-from aw_graders.lookups import Evidence
+from aw_graders.lookups import MAX_PLACES, Evidence
 
 
 def _loops(given: GraderInput) -> Outcome:
@@ -26,10 +26,7 @@ def _loops(given: GraderInput) -> Outcome:
     """
     statistics = given.lookups.statistics
     if not given.lookups.agent_observed and not statistics.tool_calls:
-        return Unavailable(
-            "agent-not-observed",
-            "neither the agent nor the gateway was observed; collect the agent's session file",
-        )
+        return AGENT_NOT_OBSERVED
     details = (
         f"{statistics.consecutive_repeats} of {statistics.tool_calls} calls repeat the call before"
     )
@@ -37,7 +34,8 @@ def _loops(given: GraderInput) -> Outcome:
     if again.count:
         details += f"; {again.count} events observe a call again and are no calls"
     both = Evidence(
-        (*statistics.repeats.places, *again.places)[:20], statistics.repeats.count + again.count
+        (*statistics.repeats.places, *again.places)[:MAX_PLACES],
+        statistics.repeats.count + again.count,
     )
     return Measured(statistics.consecutive_repeats, details, both)
 
@@ -52,11 +50,7 @@ def _trajectory_efficiency(given: GraderInput) -> Outcome:
     """
     statistics = given.lookups.statistics
     if not statistics.tool_calls:
-        return Unavailable(
-            "no-tool-calls",
-            "no tool call was recorded; record the agent's tool.execution_start and "
-            "tool.execution_complete events",
-        )
+        return NO_TOOL_CALLS
     details = f"{statistics.distinct_tool_names} distinct tools in {statistics.tool_calls} calls"
     return Measured(min(1, statistics.distinct_tool_names / statistics.tool_calls), details)
 

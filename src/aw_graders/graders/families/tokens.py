@@ -10,7 +10,7 @@ from aw_graders.graders.model import (
     Outcome,
     Unavailable,
 )
-from aw_graders.lookups import Evidence, Request
+from aw_graders.lookups import Evidence, Request, request_tokens
 
 _RECORDED: Final = "recorded"
 _CONFIG_KEYS: Final = ("inputTokens",)
@@ -22,13 +22,6 @@ def _is_recorded(given: GraderInput) -> bool:
 
 def _read(request: Request, *, recorded: bool) -> int | None:
     return request.input_tokens if recorded else request.read_tokens
-
-
-def _total(request: Request, *, recorded: bool) -> int | None:
-    read = _read(request, recorded=recorded)
-    if read is None and request.output_tokens is None:
-        return request.total_tokens
-    return (read or 0) + (request.output_tokens or 0)
 
 
 def _reading(given: GraderInput) -> str:
@@ -92,7 +85,7 @@ def _context_growth(given: GraderInput) -> Outcome:
     totals = [
         (total, request.place)
         for request in given.lookups.requests
-        if (total := _total(request, recorded=recorded)) is not None
+        if (total := request_tokens(request, recorded=recorded)) is not None
     ]
     if not totals:
         return Unavailable(

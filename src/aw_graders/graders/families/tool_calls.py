@@ -3,6 +3,7 @@
 from collections import Counter
 from typing import Final
 
+from aw_graders.graders.missing import AGENT_NOT_OBSERVED, NO_TOOL_CALLS
 from aw_graders.graders.model import (
     HIGHER,
     LOWER,
@@ -16,18 +17,9 @@ from aw_graders.lookups import SessionLookups
 
 _SHOWN_NAMES: Final = 5
 
-_NO_CALLS: Final = Unavailable(
-    "no-tool-calls",
-    "no tool call was recorded; record the agent's tool.execution_start and "
-    "tool.execution_complete events",
-)
 _NO_OUTCOME: Final = Unavailable(
     "no-outcome-recorded",
     "no tool call has a recorded outcome; record `success` on tool.execution_complete",
-)
-_NOT_OBSERVED: Final = Unavailable(
-    "agent-not-observed",
-    "neither the agent nor the gateway was observed; collect the agent's session file",
 )
 
 
@@ -44,7 +36,7 @@ def _tool_success_rate(given: GraderInput) -> Outcome:
     """
     statistics = given.lookups.statistics
     if not statistics.tool_calls:
-        return _NO_CALLS
+        return NO_TOOL_CALLS
     if _no_outcome(given.lookups):
         return _NO_OUTCOME
     return Measured(
@@ -65,7 +57,7 @@ def _tool_failure_count(given: GraderInput) -> Outcome:
     """
     statistics = given.lookups.statistics
     if not given.lookups.agent_observed and not statistics.tool_calls:
-        return _NOT_OBSERVED
+        return AGENT_NOT_OBSERVED
     if statistics.tool_calls and _no_outcome(given.lookups):
         return _NO_OUTCOME
     return Measured(statistics.failed_tool_calls, _details(given.lookups), statistics.failures)
