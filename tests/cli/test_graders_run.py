@@ -68,6 +68,7 @@ _BAD = {
     ),
     "version 2": (_HEADER.replace(b'"version":1', b'"version":2'), "only 1 is supported"),
     "two executions": (_HEADER + _EVENT.replace(b"a.b", b"agent.execution") * 2, "second"),
+    "two sessions in one file": (_HEADER + _EVENT + _HEADER + _EVENT, ":3:1: a second header"),
     "data is a list": (_HEADER + _EVENT.replace(b"{}", b"[]"), '"data" is no object'),
     "no provenance": (_HEADER + b'{"type":"a.b","data":{}}\n', 'no "provenance"'),
     "legacy trace": (b'{"toolCalls":[],"tokenUsageEntries":[]}', "legacy trace payload"),

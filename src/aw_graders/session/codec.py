@@ -149,6 +149,10 @@ class _Reader:
             problem = header_problem(event)
             if problem is not None:
                 self._fail(self._problem(problem, number, HEADER_HINT))
+        elif self.events and is_header(event):
+            reason = "a second header: several sessions stand in one file"
+            self._fail(self._problem(reason, number, "grade them one by one"))
+            return
         if event.type == events.AGENT_EXECUTION:
             self.executions += 1
             if self.executions > 1:
