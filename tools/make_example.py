@@ -1,13 +1,17 @@
-"""Write `examples/workflow-run.jsonl`: a made-up workflow run with evidence of every phase.
+"""Write the examples, both made up.
 
-Run `python tools/make_example.py` after a change; a test compares the file with what this makes.
+`examples/workflow-run.jsonl` is a unified session of a workflow run, with evidence of every phase.
+`examples/claude-code.jsonl` is a Claude Code transcript: messages over several rows, a sub-agent on
+a side chain, a call that fails and is tried again, and a compaction.
+
+Run `python tools/make_example.py` after a change; tests compare the files with what this makes.
 """
 
 import json
 from pathlib import Path
 from typing import Any
 
-TARGET = Path(__file__).parent.parent / "examples" / "workflow-run.jsonl"
+FOLDER = Path(__file__).parent.parent / "examples"
 _AGENT = ("agent", "agent", "agent-session.jsonl")
 _GATEWAY = ("mcp", "agent", "mcp-logs/gateway.jsonl")
 _PROXY = ("firewall", "agent", "sandbox/firewall/logs/api-proxy-logs/token-usage.jsonl")
@@ -182,13 +186,242 @@ def _after(run: _Run) -> None:
 
 
 def make_example() -> str:
-    """Return the whole example as JSON Lines."""
+    """Return the whole workflow run as JSON Lines."""
     run = _Run()
     _activation(run)
     _agent(run)
     _after(run)
-    return "".join(json.dumps(line, separators=(",", ":")) + "\n" for line in run.lines)
+    return _lines(run.lines)
+
+
+_PROMPT = "The last page of the catalogue is missing one entry. Find out why and fix it."
+_SEARCH = "List every caller of page_count and say which ones pass a page size of 0."
+_CHECK = {"command": "make check", "description": "Run the checks"}
+_REMINDER = "<system-reminder>\nThe to-do list is empty.\n</system-reminder>"
+
+
+def _text(text: str) -> dict[str, Any]:
+    return {"type": "text", "text": text}
+
+
+def _thinking(text: str) -> dict[str, Any]:
+    return {"type": "thinking", "thinking": text, "signature": "ZXhhbXBsZQ=="}
+
+
+class _Chat:
+    """Collects rows as Claude Code appends them; every row that has a time is 3 s after the last."""
+
+    def __init__(self) -> None:
+        self.rows: list[dict[str, Any]] = []
+        self.seconds = 0
+        self.answers = 0
+        self.calls = 0
+        self.parent: dict[bool, str | None] = {False: None, True: None}
+
+    def plain(self, kind: str, **fields: Any) -> None:
+        """Add a row without time, id and place in the conversation."""
+        self.rows.append({"type": kind, **fields})
+
+    def row(self, kind: str, *, aside: bool = False, **fields: Any) -> None:
+        """Add a row of the conversation, or of a sub-agent's beside it."""
+        uuid = f"00000000-0000-4000-8000-{len(self.rows):012d}"
+        minutes, seconds = divmod(self.seconds, 60)
+        self.seconds += 3
+        self.rows.append(
+            {
+                "parentUuid": self.parent[aside],
+                "isSidechain": aside,
+                "userType": "external",
+                "cwd": "/project",
+                "sessionId": "5e551011-0000-4000-8000-000000000001",
+                "version": "2.0.0",
+                "gitBranch": "main",
+                "type": kind,
+                **fields,
+                "uuid": uuid,
+                "timestamp": f"2026-03-02T14:{minutes:02d}:{seconds:02d}.000Z",
+            }
+        )
+        self.parent[aside] = uuid
+
+    def said(self, text: str, *, aside: bool = False, **fields: Any) -> None:
+        """Add a row of the user."""
+        self.row("user", aside=aside, message={"role": "user", "content": text}, **fields)
+
+    def use(self, name: str, **given: Any) -> dict[str, Any]:
+        """Make a block that calls a tool."""
+        self.calls += 1
+        return {"type": "tool_use", "id": f"toolu_{self.calls:04d}", "name": name, "input": given}
+
+    def answer(
+        self, cached: int, written: int, *blocks: dict[str, Any], aside: bool = False
+    ) -> None:
+        """Add one answer of the model: a row per block, each with the counts known by then."""
+        self.answers += 1
+        for number, block in enumerate(blocks, 1):
+            usage = {
+                "input_tokens": 4,
+                "cache_creation_input_tokens": 1_000,
+                "cache_read_input_tokens": cached,
+                "output_tokens": written * number // len(blocks),
+                "service_tier": "standard",
+            }
+            message = {
+                "id": f"msg_{self.answers:04d}",
+                "type": "message",
+                "role": "assistant",
+                "model": "example-large",
+                "content": [block],
+                "stop_reason": None,
+                "stop_sequence": None,
+                "usage": usage,
+            }
+            self.row("assistant", aside=aside, message=message, requestId=f"req_{self.answers:04d}")
+
+    def result(
+        self, call: dict[str, Any], output: str, *, ok: bool = True, aside: bool = False
+    ) -> None:
+        """Add the row with what a tool returned."""
+        block = {"tool_use_id": call["id"], "type": "tool_result", "content": output}
+        if not ok:
+            block["is_error"] = True
+        message = {"role": "user", "content": [block]}
+        self.row("user", aside=aside, message=message, toolUseResult=output)
+
+    def step(self, number: int, call: dict[str, Any], output: str, *before: dict[str, Any]) -> None:
+        """Add the answer with this number of the first part, with one call, and its result."""
+        self.answer(7_000 + 1_000 * number, 100 + 10 * number, *before, call)
+        self.result(call, output)
+
+
+def _look_around(chat: _Chat) -> None:
+    chat.plain(
+        "summary", summary="Catalogue paging", leafUuid="00000000-0000-4000-8000-999999999999"
+    )
+    snapshot = {"trackedFileBackups": {}, "timestamp": "2026-03-02T14:00:00.000Z"}
+    chat.plain(
+        "file-history-snapshot", messageId="first", snapshot=snapshot, isSnapshotUpdate=False
+    )
+    chat.said(_PROMPT)
+    chat.step(
+        1,
+        chat.use("Grep", pattern="page_count", path="catalogue"),
+        "catalogue/paging.py:12\ncatalogue/export.py:40",
+        _thinking("An entry is lost at the end: the number of pages may be rounded down."),
+        _text("I will look for where pages are counted."),
+    )
+    files = [chat.use("Read", file_path=f"catalogue/{name}.py") for name in ("paging", "export")]
+    chat.answer(9_000, 120, _text("Two files use it."), *files)
+    for file in files:
+        chat.result(file, "     1\tdef page_count(entries, size): ...")
+    check = chat.use("Bash", **_CHECK)
+    chat.answer(10_000, 130, _thinking("First see what fails now."), check)
+    chat.result(check, "another check is running; try again later", ok=False)
+    again = chat.use("Bash", **_CHECK)
+    chat.answer(11_000, 140, _text("The checks were locked, so I run them again."), again)
+    chat.result(again, "41 passed, 1 failed: test_last_page")
+    chat.step(
+        5,
+        chat.use("Edit", file_path="catalogue/paging.py", old_string="//", new_string="-(-"),
+        "The file was changed.",
+        _text("The division rounds down. I round up."),
+    )
+
+
+def _ask_a_sub_agent(chat: _Chat) -> None:
+    task = chat.use("Task", description="Find callers", prompt=_SEARCH, subagent_type="explore")
+    chat.answer(
+        13_000,
+        160,
+        _thinking("A page size of 0 would now divide by zero."),
+        _text("I let a sub-agent look for callers."),
+        task,
+    )
+    chat.said(_SEARCH, aside=True)
+    looked = (
+        chat.use("Grep", pattern="page_count\\(", path="."),
+        chat.use("Glob", pattern="**/settings*.py"),
+        chat.use("Read", file_path="catalogue/settings.py"),
+    )
+    for number, call in enumerate(looked, 1):
+        chat.answer(1_000 + 500 * number, 40 + number, _text(f"Step {number}."), call, aside=True)
+        chat.result(call, f"{number} match", aside=True)
+    chat.answer(3_000, 44, _text("No caller passes 0."), aside=True)
+    chat.result(task, "No caller passes 0.")
+    chat.said(_REMINDER, isMeta=True)
+
+
+def _change(chat: _Chat) -> None:
+    chat.step(7, chat.use("Read", file_path="tests/test_paging.py"), "     1\timport pytest")
+    chat.step(
+        8,
+        chat.use("Edit", file_path="tests/test_paging.py", old_string="3", new_string="4"),
+        "The file was changed.",
+        _text("The test expects the lost entry as well."),
+    )
+    # The model's one block is written twice, as an answer that is still growing is.
+    check = chat.use("Bash", command="make test", description="Run the tests")
+    chat.step(9, check, "42 passed", check)
+    todo = {"content": "Describe the change", "status": "pending", "activeForm": "Describing"}
+    chat.step(10, chat.use("TodoWrite", todos=[todo]), "The list was changed.")
+    chat.step(
+        11,
+        chat.use("Bash", command="git diff --stat", description="Show what changed"),
+        " 2 files changed",
+        _text("A last look at the change."),
+    )
+
+
+def _after_compaction(chat: _Chat) -> None:
+    compacted = {"trigger": "auto", "preTokens": 19_000}
+    chat.row(
+        "system",
+        subtype="compact_boundary",
+        content="Conversation compacted",
+        level="info",
+        compactMetadata=compacted,
+    )
+    summary = "This session continues an earlier one. The paging is fixed; a note is missing."
+    chat.said(summary, isCompactSummary=True, isVisibleInTranscriptOnly=True)
+    note = "docs/changes.md"
+    calls = (
+        (chat.use("Read", file_path=note), "     1\t# Changes"),
+        (chat.use("Edit", file_path=note, old_string="# Changes", new_string="# News"), "Changed."),
+        (chat.use("Bash", command="make docs", description="Build the pages"), "done"),
+        (
+            chat.use("Write", file_path="docs/paging.md", content="Pages are rounded up."),
+            "Written.",
+        ),
+    )
+    for number, (call, output) in enumerate(calls, 1):
+        chat.answer(2_000 + 1_000 * number, 80 + 10 * number, _text(f"Note {number}."), call)
+        chat.result(call, output)
+    chat.answer(
+        7_000,
+        130,
+        _thinking("Everything is done."),
+        _text("The number of pages was rounded down; it is rounded up now, and a test holds it."),
+    )
+    chat.row("system", subtype="turn_duration", durationMs=chat.seconds * 1000, isMeta=False)
+
+
+def make_transcript() -> str:
+    """Return the whole transcript as JSON Lines."""
+    chat = _Chat()
+    _look_around(chat)
+    _ask_a_sub_agent(chat)
+    _change(chat)
+    _after_compaction(chat)
+    return _lines(chat.rows)
+
+
+def _lines(rows: list[dict[str, Any]]) -> str:
+    return "".join(json.dumps(row, separators=(",", ":")) + "\n" for row in rows)
+
+
+EXAMPLES = {"workflow-run.jsonl": make_example, "claude-code.jsonl": make_transcript}
 
 
 if __name__ == "__main__":
-    TARGET.write_text(make_example(), encoding="utf-8")
+    for name, make in EXAMPLES.items():
+        (FOLDER / name).write_text(make(), encoding="utf-8")

@@ -1,5 +1,5 @@
 """Run `aw` as `python -m aw_graders`."""
 
-from aw_graders.cli.main import main
+from aw_graders.cli.start import main
 
 main()

@@ -12,13 +12,14 @@ from tests.support import ROOT, grader_cases, lines_of
 _EXAMPLE = ROOT / "examples" / "workflow-run.jsonl"
 _HEADER = b'{"type":"session.format","data":{"version":1},"provenance":{"component":"collector","phase":"conclusion","path":"usage/aw_session.jsonl","index":0}}\n'
 _EVENT = b'{"type":"a.b","data":{},"provenance":{"component":"agent","phase":"agent","path":"p","index":0}}\n'
+# What a run of coverage needs to reach into the command, beside the path to the modules.
+_PASSED_ON = ("PYTHONPATH", "COVERAGE_PROCESS_START", "COVERAGE_PROCESS_CONFIG")
 
 
 def aw(*arguments, stdin=None, seed="0"):
     """Run the command in an environment made from nothing."""
     environment = {"PATH": os.environ["PATH"], "PYTHONHASHSEED": seed, "LC_ALL": "C.UTF-8"}
-    if "PYTHONPATH" in os.environ:
-        environment["PYTHONPATH"] = os.environ["PYTHONPATH"]
+    environment |= {name: os.environ[name] for name in _PASSED_ON if name in os.environ}
     command = [sys.executable, "-m", "aw_graders", *map(str, arguments)]
     return subprocess.run(command, input=stdin, capture_output=True, env=environment, check=False)
 

@@ -5,7 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from aw_graders.graders import grade
-from aw_graders.lookups import Observer, build_lookups, merge
+from aw_graders.lookups import Observer, merge
+from aw_graders.lookups.build import conclude
 from aw_graders.session.wire import to_wire
 from tests.strategies.sessions import event_lists
 from tests.support import redacted
@@ -49,20 +50,29 @@ def test_the_interleaving_of_sources_changes_nothing(events, random):
     assert _values(mixed) == _values(events)
 
 
-@given(event_lists(), st.integers(0, 25), st.integers(0, 25))
+def _observed(wires):
+    observer = Observer()
+    observer.feed(wires)
+    return observer.observations
+
+
+@given(event_lists(disorder=True), st.integers(0, 25), st.integers(0, 25))
 def test_a_session_read_in_parts_gives_the_same_lookups(events, first, second):
     wires = [to_wire(event) for event in redacted(events).events]
     cuts = sorted((first, second))
     parts = [wires[: cuts[0]], wires[cuts[0] : cuts[1]], wires[cuts[1] :]]
-    observed = []
-    for part in parts:
-        observer = Observer()
-        observer.feed(part)
-        observed.append(observer.observations)
-    whole = Observer()
-    whole.feed(wires)
 
-    assert build_lookups(merge(observed)) == build_lookups(whole.observations)
+    assert conclude(merge(map(_observed, parts))) == conclude(_observed(wires))
+
+
+@given(event_lists(disorder=True))
+def test_calls_joined_while_reading_equal_calls_paired_afterwards(events):
+    wires = [to_wire(event) for event in redacted(events).events]
+    apart = _observed(wires)
+    for source in apart.sources:
+        source.joined = False
+
+    assert conclude(apart) == conclude(_observed(wires))
 
 
 @pytest.mark.spec("G-2-25")

@@ -28,6 +28,23 @@ def test_brackets_inside_strings_do_not_nest():
     assert _json.decode(b'"' + b"[" * 2000 + b'"') == "[" * 2000
 
 
+@pytest.mark.parametrize(("opened", "closed"), [("[", "]"), ('{"k":', "}"), ('[{"k":', "}]")])
+@pytest.mark.parametrize("core", ["1.0", r'"\ud83d"'])
+def test_every_walk_over_a_value_reaches_the_limit_of_nesting(opened, closed, core):
+    levels = _json.MAX_DEPTH // (opened.count("[") + opened.count("{"))
+    text = (opened * levels + core + closed * levels).encode()
+
+    value = _json.decode(text)
+
+    assert _json.decode_counting(text).value == value
+    frozen = _json.freeze(value)
+    assert _json.compact(frozen) == _json.compact(value)
+    assert _json.compact(_json.thaw(frozen)) == _json.compact(value)
+    assert _json.decode(_json.pretty(frozen)) == value
+    assert _json.canonical(frozen) == _json.canonical(value)
+    assert _json.same_value(_json.sorted_text(value), _json.canonical(value))
+
+
 def test_a_lone_surrogate_is_replaced_and_counted():
     decoded = _json.decode_counting(rb'{"a":"ok \ud83d... \uD83Eade9","b":"\ud83d\ude00"}')
 
@@ -40,6 +57,27 @@ def test_of_duplicate_keys_the_last_wins_and_they_are_counted():
 
     assert decoded.value == {"a": 2, "b": {"c": 1}}
     assert decoded.duplicate_keys == 2
+
+
+def test_keys_that_replacement_makes_equal_are_duplicate_keys():
+    decoded = _json.decode_counting(rb'[{"\ud83d":1,"\ud83e":2,"a":{"\udc00":3,"\ufffd":4}}]')
+
+    assert decoded.value == [{"\ufffd": 2, "a": {"\ufffd": 4}}]
+    assert (decoded.duplicate_keys, decoded.lone_surrogates) == (2, 3)
+
+
+@pytest.mark.parametrize(
+    ("text", "reason", "column"),
+    [
+        (b'{"a":"b', "unterminated string", 6),
+        (b'"a\tb"', "invalid control character", 3),
+        (b"[1 2]", "expecting ',' delimiter", 4),
+    ],
+)
+def test_a_reason_is_a_clause_and_the_place_stands_apart(text, reason, column):
+    with pytest.raises(_json.JsonError) as caught:
+        _json.decode(text)
+    assert (caught.value.reason, caught.value.column) == (reason, column)
 
 
 def test_integers_keep_their_exact_value():

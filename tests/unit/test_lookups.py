@@ -59,7 +59,7 @@ def test_events_are_indexed_by_type_in_session_order():
 def test_lookups_are_built_once_for_all_graders():
     session = redact(_EXAMPLE).session
 
-    assert _calls_of(grade, session)["build_lookups"] == 1
+    assert _calls_of(grade, session)["conclude"] == 1
     assert grade_lookups(create_session_lookups(session)) == grade(session)
 
 

@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aw_graders.collectors import COLLECTORS, SourceFile, detect
+from aw_graders.collectors import SourceFile
+from aw_graders.collectors.registry import COLLECTORS, detect
 from aw_graders.flows.evidence import read_evidence
 from aw_graders.graders import grade
 from aw_graders.lookups import create_session_lookups

@@ -3,11 +3,17 @@
 from aw_graders._json.decode import Decoded, JsonError, decode, decode_counting, decode_prefix
 from aw_graders._json.encode import canonical, compact, pretty, same_value, sorted_text
 from aw_graders._json.frozen import freeze, thaw
-from aw_graders._json.guards import MAX_DEPTH, has_oversized_number, is_too_deep
+from aw_graders._json.guards import (
+    MAX_DEPTH,
+    SURELY_PLAIN_BYTES,
+    has_oversized_number,
+    is_too_deep,
+)
 from aw_graders._json.values import JsonValue
 
 __all__ = [
     "MAX_DEPTH",
+    "SURELY_PLAIN_BYTES",
     "Decoded",
     "JsonError",
     "JsonValue",

@@ -156,7 +156,7 @@ def _slow(text: bytes) -> Decoded:
 
 def _clause(message: str) -> str:
     """Spell the standard library's message as a lower-case clause."""
-    clause = message[:1].lower() + message[1:]
+    clause = message[:1].lower() + message[1:].removesuffix(" at").removesuffix(" starting")
     return "more text after the end of the value" if clause == "extra data" else clause
 
 
@@ -208,16 +208,24 @@ class _Counts:
         return value
 
     def replace_surrogates(self, value: Any) -> Any:
-        """Rebuild `value` with U+FFFD for every lone surrogate; depth is already bounded."""
+        """Rebuild `value` with U+FFFD for every lone surrogate; depth is already bounded.
+
+        Keys that become equal are duplicate keys. One frame of the stack for each level.
+        """
         if isinstance(value, str):
             replaced, count = _SURROGATE.subn(_REPLACEMENT, value)
             self.lone_surrogates += count
             return replaced
         if isinstance(value, list):
-            return [self.replace_surrogates(item) for item in cast("list[Any]", value)]
+            items = list(cast("list[Any]", value))
+            for place, item in enumerate(items):
+                items[place] = self.replace_surrogates(item)
+            return items
         if isinstance(value, Mapping):
-            items = cast("Mapping[str, Any]", value).items()
-            return {
-                self.replace_surrogates(key): self.replace_surrogates(item) for key, item in items
-            }
+            fields = cast("Mapping[str, Any]", value)
+            merged: dict[str, Any] = {}
+            for key, item in fields.items():
+                merged[self.replace_surrogates(key)] = self.replace_surrogates(item)
+            self.duplicate_keys += len(fields) - len(merged)
+            return merged
         return value

@@ -57,11 +57,17 @@ def pretty(value: JsonValue) -> bytes:
 
 
 def _by_value(value: Any) -> Any:
-    """Spell whole floats as integers; depth is bounded by the decoder."""
+    """Spell whole floats as integers; depth is bounded by the decoder, one frame for each level."""
     if isinstance(value, float) and value.is_integer():
         return int(value)
     if isinstance(value, list):
-        return [_by_value(item) for item in cast("list[Any]", value)]
+        items = list(cast("list[Any]", value))
+        for place, item in enumerate(items):
+            items[place] = _by_value(item)
+        return items
     if isinstance(value, dict):
-        return {key: _by_value(item) for key, item in cast("dict[str, Any]", value).items()}
+        fields = dict(cast("dict[str, Any]", value))
+        for key, item in fields.items():
+            fields[key] = _by_value(item)
+        return fields
     return value

@@ -1,4 +1,8 @@
-"""Deeply read-only JSON values, and back."""
+"""Deeply read-only JSON values, and back.
+
+Walks take one frame of Python's stack for each level, and never two, as a comprehension would:
+`MAX_DEPTH` levels have to fit into the interpreter's limit of 1,000 frames.
+"""
 
 from collections.abc import Mapping
 from types import MappingProxyType
@@ -10,33 +14,51 @@ from aw_graders._json.values import JsonValue
 def freeze(value: JsonValue) -> JsonValue:
     """Return `value` with every object a read-only mapping and every array a tuple."""
     if isinstance(value, dict):
-        return MappingProxyType({key: freeze(item) for key, item in value.items()})
+        frozen = dict(value)
+        for key, item in frozen.items():
+            if isinstance(item, dict | list):
+                frozen[key] = freeze(item)
+        return MappingProxyType(frozen)
     if isinstance(value, list):
-        return tuple(freeze(item) for item in value)
+        items = list(value)
+        for place, item in enumerate(items):
+            if isinstance(item, dict | list):
+                items[place] = freeze(item)
+        return tuple(items)
     return value
 
 
 def thaw(value: JsonValue) -> Any:
     """Return `value` with plain dictionaries and lists, sharing what already is plain."""
     if isinstance(value, dict):
-        return value if all(map(_is_plain, value.values())) else _thawed(value)
+        return value if _is_plain(value) else _thawed(value)
     if isinstance(value, MappingProxyType | tuple | list):
         return _thawed(value)
     return value
 
 
 def _is_plain(value: object) -> bool:
-    if isinstance(value, dict):
-        return all(map(_is_plain, cast("dict[str, object]", value).values()))
-    if isinstance(value, list):
-        return all(map(_is_plain, cast("list[object]", value)))
-    return not isinstance(value, MappingProxyType | tuple)
+    waiting = [value]
+    while waiting:
+        item = waiting.pop()
+        if isinstance(item, dict):
+            waiting.extend(cast("dict[str, object]", item).values())
+        elif isinstance(item, list):
+            waiting.extend(cast("list[object]", item))
+        elif isinstance(item, MappingProxyType | tuple):
+            return False
+    return True
 
 
 def _thawed(value: Any) -> Any:
     if isinstance(value, Mapping):
-        items = cast("Mapping[str, Any]", value).items()
-        return {key: _thawed(item) for key, item in items}
+        thawed = dict(cast("Mapping[str, Any]", value))
+        for key, item in thawed.items():
+            thawed[key] = _thawed(item)
+        return thawed
     if isinstance(value, tuple | list):
-        return [_thawed(item) for item in cast("list[Any]", value)]
+        items = list(cast("list[Any]", value))
+        for place, item in enumerate(items):
+            items[place] = _thawed(item)
+        return items
     return value

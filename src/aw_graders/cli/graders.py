@@ -9,8 +9,7 @@ import click
 
 from aw_graders import _json
 from aw_graders.cli.exits import Exit, stop
-from aw_graders.cli.inputs import load, read_path
-from aw_graders.flows.evidence import Evidence
+from aw_graders.flows.evidence import Observed
 from aw_graders.graders import (
     BUILT_IN,
     GraderSettings,
@@ -66,14 +65,13 @@ def run(  # noqa: PLR0917 - one parameter per option
             f'"{workflow}": grading by workflow is not supported yet; use --session FILE',
         )
     settings = _settings(config, picked)
-    from aw_graders.lookups import create_session_lookups  # noqa: PLC0415 - not for usage errors
-    from aw_graders.redaction import redact  # noqa: PLC0415
+    from aw_graders.cli.inputs import load_observed  # noqa: PLC0415 - not for usage errors
 
-    name, evidence = load(sessions, lenient=lenient, strict=strict)
-    _say(name, evidence)
-    lookups = create_session_lookups(redact(evidence.session).session)
+    name, observed = load_observed(sessions, lenient=lenient, strict=strict)
+    _say(name, observed)
+    lookups = observed.lookups
     results = grade_lookups(lookups, settings)
-    document = results_document(results, lookups.context, partial=evidence.partial)
+    document = results_document(results, lookups.context, partial=observed.partial)
     if output is not None:
         _write(output, settings, document)
     if as_json:
@@ -83,7 +81,7 @@ def run(  # noqa: PLR0917 - one parameter per option
         from aw_graders.diagnostics import printable  # noqa: PLC0415
         from aw_graders.reports.results import render_results  # noqa: PLC0415
 
-        table = render_results(results, lookups.context, partial=evidence.partial)
+        table = render_results(results, lookups.context, partial=observed.partial)
         click.echo("\n".join(map(printable, table.split("\n"))), nl=False)
     if check and any(result.status in {"fail", "error"} for result in results):
         raise SystemExit(int(Exit.FOUND))
@@ -93,6 +91,7 @@ def _settings(config: Path | None, picked: Sequence[str]) -> tuple[GraderSetting
     settings = default_settings()
     if config is not None:
         from aw_graders.cli.configuration import read_settings  # noqa: PLC0415
+        from aw_graders.cli.inputs import read_path  # noqa: PLC0415
 
         settings = read_settings(config, read_path(config, MAX_CONFIG_BYTES))
     if not picked:
@@ -109,17 +108,17 @@ def _settings(config: Path | None, picked: Sequence[str]) -> tuple[GraderSetting
     return tuple(chosen)
 
 
-def _say(name: str, evidence: Evidence) -> None:
+def _say(name: str, observed: Observed) -> None:
     """Say on standard error what the input was taken for, and what could not be used."""
     from aw_graders.diagnostics import printable  # noqa: PLC0415
     from aw_graders.redaction import mask_text  # noqa: PLC0415
 
     lines: list[str] = []
-    if not evidence.is_unified:
-        lines.append(f"{name}: taken for {evidence.kind}")
-    lines += [f"{name}: {warning}" for warning in evidence.warnings]
-    listed = [problem.text(name) for problem in evidence.problems]
-    listed += [note.text() for note in evidence.notes]
+    if not observed.is_unified:
+        lines.append(f"{name}: taken for {observed.kind}")
+    lines += [f"{name}: {warning}" for warning in observed.warnings]
+    listed = [problem.text(name) for problem in observed.problems]
+    listed += [note.text() for note in observed.notes]
     lines += listed[:MAX_SHOWN_PROBLEMS]
     if len(listed) > MAX_SHOWN_PROBLEMS:
         lines.append(f"{name}: {len(listed) - MAX_SHOWN_PROBLEMS} more notes")

@@ -1,12 +1,21 @@
 """Reading what a person points at, with one clear line for everything that can be wrong."""
 
+import os
 import sys
-from pathlib import Path
+from collections.abc import Sequence
+from pathlib import Path, PurePosixPath
 from typing import Final
 
 from aw_graders.cli.exits import Exit, stop
 from aw_graders.collectors import SourceFile
-from aw_graders.flows.evidence import Evidence, companions_of, read_evidence
+from aw_graders.flows.evidence import (
+    Evidence,
+    Observed,
+    companions_of,
+    observe,
+    observe_stream,
+    read_evidence,
+)
 from aw_graders.session import SessionFormatError
 from aw_graders.session.limits import MAX_RECORDING_BYTES, MAX_STDIN_BYTES
 
@@ -27,7 +36,11 @@ def read_path(path: Path, limit: int = MAX_RECORDING_BYTES) -> bytes:
     except OSError as failure:
         stop(Exit.FAILED, f"{path}: cannot be read: {failure.strerror or failure}")
     if len(content) > limit:
-        stop(Exit.FAILED, f"{path}: is larger than the limit of {limit // _MIB} MiB")
+        stop(
+            Exit.FAILED,
+            f"{path}: is larger than the limit of {limit // _MIB} MiB; "
+            "write it as a unified session in JSON Lines, which has none",
+        )
     return content
 
 
@@ -42,26 +55,65 @@ def session_files(paths: tuple[Path, ...]) -> tuple[str, list[SourceFile]]:
                 Exit.FAILED, f"{STDIN}: is larger than {MAX_STDIN_BYTES // _MIB} MiB; use --session"
             )
         return STDIN, [SourceFile("stdin.jsonl", content)]
-    files = [SourceFile(path.name, read_path(path)) for path in paths]
-    if len(paths) == 1:
-        files += _companions(paths[0], files[0].content)
+    files = [
+        SourceFile(name, read_path(path))
+        for name, path in zip(_source_names(paths), paths, strict=True)
+    ]
+    known = {os.path.realpath(path) for path in paths}
+    for path, file in zip(paths, tuple(files), strict=True):
+        files += _companions(path, file, known)
     return str(paths[0]), files
 
 
-def _companions(path: Path, content: bytes) -> list[SourceFile]:
+def _source_names(paths: Sequence[Path]) -> list[str]:
+    """Name each file by its own name, or by as much of its path as tells it from the others.
+
+    Sources are told apart by these names, and every Copilot session is called `events.jsonl`.
+    """
+    absolute = [os.path.abspath(path) for path in paths]  # noqa: PTH100 - links are not followed
+    if len(set(absolute)) < len(absolute):
+        stop(Exit.USAGE, f"{_repeated(absolute, paths)}: is given twice")
+    if len({path.name for path in paths}) == len(paths):
+        return [path.name for path in paths]
+    shared = os.path.commonpath([os.path.dirname(path) for path in absolute])  # noqa: PTH120
+    return [Path(os.path.relpath(path, shared)).as_posix() for path in absolute]
+
+
+def _repeated(absolute: Sequence[str], paths: Sequence[Path]) -> Path:
+    return next(path for at, path in enumerate(paths) if absolute[at] in absolute[:at])
+
+
+def _companions(path: Path, given: SourceFile, known: set[str]) -> list[SourceFile]:
     """Read the files beside a recording that its collector asks for; links are not followed."""
     found: list[SourceFile] = []
-    for pattern in companions_of(content):
+    for pattern in companions_of(given.content):
         folder = path.parent
         for part in pattern.split("/")[:-1]:
             folder = folder / part.replace("{stem}", path.stem)
         if folder.is_symlink() or not folder.is_dir():
             continue
         for other in sorted(folder.glob(pattern.split("/")[-1])):
-            if other.is_file() and not other.is_symlink():
-                name = other.relative_to(path.parent).as_posix()
-                found.append(SourceFile(name, read_path(other)))
+            if other.is_file() and not other.is_symlink() and os.path.realpath(other) not in known:
+                known.add(os.path.realpath(other))
+                name = PurePosixPath(given.name).parent / other.relative_to(path.parent).as_posix()
+                found.append(SourceFile(name.as_posix(), read_path(other)))
     return found
+
+
+def load_observed(paths: tuple[Path, ...], *, lenient: bool, strict: bool) -> tuple[str, Observed]:
+    """Read what a person pointed at as far as grading needs it, or end with one line."""
+    if len(paths) == 1:
+        name = str(paths[0])
+        try:
+            streamed = observe_stream(paths[0], lenient=lenient)
+        except SessionFormatError as failure:
+            stop(Exit.FAILED, failure.problem.text(name))
+        except OSError as failure:
+            stop(Exit.FAILED, f"{name}: cannot be read: {failure.strerror or failure}")
+        if streamed is not None:
+            return name, streamed
+    name, evidence = load(paths, lenient=lenient, strict=strict)
+    return name, observe(evidence)
 
 
 def load(paths: tuple[Path, ...], *, lenient: bool, strict: bool) -> tuple[str, Evidence]:

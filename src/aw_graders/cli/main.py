@@ -1,4 +1,4 @@
-"""The entry point. Verbs are imported when they are called, so that `aw --version` stays quick."""
+"""The command line. Verbs are imported when they are called, so that each loads only its own."""
 
 import importlib
 import sys
@@ -46,7 +46,7 @@ def cli(ctx: click.Context, debug: bool) -> None:  # noqa: FBT001
     ctx.obj = {"debug": debug}
 
 
-def main() -> None:
+def run() -> None:
     """Run `aw`; nobody sees a traceback unless they ask for one."""
     debug = "--debug" in sys.argv
     try:

@@ -1,6 +1,8 @@
-"""Collectors: recordings of agents, read tolerantly, as events of a unified session."""
+"""Collectors: recordings of agents, read tolerantly, as events of a unified session.
+
+`collectors.registry` lists them and finds the one for a recording; it loads all of them.
+"""
 
 from aw_graders.collectors.base import Collected, CollectionNote, Collector, SourceFile
-from aw_graders.collectors.registry import COLLECTORS, detect
 
-__all__ = ["COLLECTORS", "Collected", "CollectionNote", "Collector", "SourceFile", "detect"]
+__all__ = ["Collected", "CollectionNote", "Collector", "SourceFile"]

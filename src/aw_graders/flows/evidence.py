@@ -4,16 +4,22 @@ Source: decision 56. A faulty unified session is never handed to a collector.
 """
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any, Final, cast
 
 import msgspec
 
 from aw_graders import _json
-from aw_graders.collectors import CollectionNote, Collector, SourceFile, detect
+from aw_graders.collectors import CollectionNote, Collector, SourceFile
+from aw_graders.diagnostics.words import counted
+from aw_graders.flows.streaming import is_streamable, stream_lookups
+from aw_graders.lookups import SessionLookups, create_session_lookups
+from aw_graders.redaction import redact
 from aw_graders.session import Problem, Session, SessionFormatError, is_array, read_session
 from aw_graders.session.codec import split_lines, too_long
 from aw_graders.session.limits import MAX_LINE_BYTES
 
+UNIFIED: Final = "a unified session"
 _LEGACY_KEYS: Final = frozenset({"toolCalls", "tokenUsageEntries", "schemaVersion"})
 _PROVENANCE: Final = b'"provenance"'
 _HEADER_NAME: Final = b"session.format"
@@ -42,11 +48,63 @@ class Evidence(msgspec.Struct, frozen=True):
         return bool(self.problems) or any(note.lossy for note in self.notes)
 
 
+class Observed(msgspec.Struct, frozen=True):
+    """Lookups of one session, what it was taken for, and what could not be used."""
+
+    lookups: SessionLookups
+    kind: str
+    is_unified: bool
+    problems: tuple[Problem, ...] = ()
+    notes: tuple[CollectionNote, ...] = ()
+    warnings: tuple[str, ...] = ()
+
+    @property
+    def partial(self) -> bool:
+        """True when evidence was left out, so that numbers may miss something."""
+        return bool(self.problems) or any(note.lossy for note in self.notes)
+
+
+def observe(evidence: Evidence) -> Observed:
+    """Redact a session that was read whole and build its lookups."""
+    return Observed(
+        create_session_lookups(redact(evidence.session).session),
+        evidence.kind,
+        evidence.is_unified,
+        evidence.problems,
+        evidence.notes,
+        evidence.warnings,
+    )
+
+
+def observe_stream(path: Path, *, lenient: bool) -> Observed | None:
+    """Build the lookups of a large unified session, or answer None for any other file.
+
+    Raises: SessionFormatError; OSError.
+    """
+    if not is_streamable(path):
+        return None
+    streamed = stream_lookups(path, lenient=lenient)
+    return Observed(
+        streamed.lookups,
+        UNIFIED,
+        is_unified=True,
+        problems=streamed.skipped,
+        warnings=_settled(streamed.duplicate_keys, streamed.lone_surrogates),
+    )
+
+
+def _detect(content: bytes) -> Collector | None:
+    # Loaded here because a unified session needs no collector.
+    from aw_graders.collectors.registry import detect  # noqa: PLC0415
+
+    return detect(content)
+
+
 def companions_of(content: bytes) -> tuple[str, ...]:
     """Name the path patterns, beside a file with this content, that belong to the same recording."""
     if is_unified(content):
         return ()
-    collector = detect(content)
+    collector = _detect(content)
     return () if collector is None else collector.companions
 
 
@@ -62,11 +120,19 @@ def read_evidence(files: Sequence[SourceFile], *, lenient: bool, strict: bool) -
         raise SessionFormatError(Problem("is empty", hint=_KINDS))
     _refuse_legacy(first)
     if is_unified(first):
-        return _read_unified(first, lenient=lenient)
-    collector = detect(first)
+        return _read_unified(_only(files).removeprefix(_BOM), lenient=lenient)
+    collector = _detect(first)
     if collector is not None:
         return _collect(collector, files, strict=strict)
     raise SessionFormatError(_unknown(first))
+
+
+def _only(files: Sequence[SourceFile]) -> bytes:
+    """Return the content of a unified session, which is one file."""
+    if len(files) > 1:
+        reason = "is a unified session, and more files were given"
+        raise SessionFormatError(Problem(reason, hint="grade unified sessions one by one"))
+    return files[0].content
 
 
 def is_unified(content: bytes) -> bool:
@@ -171,18 +237,23 @@ def _decodes(text: bytes) -> bool:
 
 def _read_unified(content: bytes, *, lenient: bool) -> Evidence:
     read = read_session(content, lenient=lenient)
-    warnings: list[str] = []
-    if read.duplicate_keys:
-        warnings.append(f"{read.duplicate_keys} duplicate keys; the last one counts")
-    if read.lone_surrogates:
-        warnings.append(f"{read.lone_surrogates} lone surrogates, read as U+FFFD")
     return Evidence(
         read.session,
-        "a unified session",
+        UNIFIED,
         is_unified=True,
         problems=read.skipped,
-        warnings=tuple(warnings),
+        warnings=_settled(read.duplicate_keys, read.lone_surrogates),
     )
+
+
+def _settled(duplicate_keys: int, lone_surrogates: int) -> tuple[str, ...]:
+    """Say what decoding had to settle."""
+    warnings: list[str] = []
+    if duplicate_keys:
+        warnings.append(f"{counted(duplicate_keys, 'duplicate key')}; the last one counts")
+    if lone_surrogates:
+        warnings.append(f"{counted(lone_surrogates, 'lone surrogate')}, read as U+FFFD")
+    return tuple(warnings)
 
 
 def _collect(collector: Collector, files: Sequence[SourceFile], *, strict: bool) -> Evidence:

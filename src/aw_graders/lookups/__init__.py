@@ -6,6 +6,7 @@ from aw_graders.lookups.model import (
     Duration,
     Evidence,
     Place,
+    Reading,
     Request,
     RunContext,
     SessionLookups,
@@ -14,8 +15,8 @@ from aw_graders.lookups.model import (
     ToolCall,
 )
 from aw_graders.lookups.observe import Observer, merge
-from aw_graders.lookups.rows import Observations
-from aw_graders.lookups.tokens import request_tokens
+from aw_graders.lookups.rows import Observations, RedactedObservations
+from aw_graders.lookups.spans import needs_times
 
 __all__ = [
     "MAX_PLACES",
@@ -24,6 +25,8 @@ __all__ = [
     "Observations",
     "Observer",
     "Place",
+    "Reading",
+    "RedactedObservations",
     "Request",
     "RunContext",
     "SessionLookups",
@@ -33,5 +36,5 @@ __all__ = [
     "build_lookups",
     "create_session_lookups",
     "merge",
-    "request_tokens",
+    "needs_times",
 ]

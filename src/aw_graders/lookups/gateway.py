@@ -13,6 +13,7 @@ from aw_graders.lookups.rows import (
     RPC_REQUEST,
     RPC_RESPONSE,
     GatewayRow,
+    NativeRow,
     SourceRows,
 )
 
@@ -83,18 +84,19 @@ def _rpc_calls(source: SourceRows) -> list[GatewayCall]:
     return calls
 
 
-def absorb(native: Sequence[ToolCall], gateway: Sequence[GatewayCall]) -> None:
+def absorb(native: Sequence[tuple[NativeRow, str | None]], gateway: Sequence[GatewayCall]) -> None:
     """Mark the gateway calls that are second sights of native ones.
 
-    A record with a call id belongs to the native call of that id; any other belongs to the first
-    native call with a common name that has none yet. One native call absorbs one record.
+    Takes: native calls with their MCP server. A record with a call id belongs to the native call of
+        that id; any other belongs to the first native call with a common name that has none yet.
+        One native call absorbs one record.
     Cost: O(calls).
     """
     taken = _absorb_by_id(native, gateway)
     waiting: dict[str, deque[int]] = {}
-    for position, call in enumerate(native):
+    for position, (row, server) in enumerate(native):
         if position not in taken:
-            for alias in aliases(call.name, call.mcp_server_name):
+            for alias in aliases(row.name or row.end_name or "", server):
                 waiting.setdefault(alias, deque()).append(position)
     for seen in gateway:
         if seen.row.call_id is None:
@@ -104,13 +106,15 @@ def absorb(native: Sequence[ToolCall], gateway: Sequence[GatewayCall]) -> None:
                 seen.absorbed = True
 
 
-def _absorb_by_id(native: Sequence[ToolCall], gateway: Sequence[GatewayCall]) -> set[int]:
+def _absorb_by_id(
+    native: Sequence[tuple[NativeRow, str | None]], gateway: Sequence[GatewayCall]
+) -> set[int]:
     """Mark the gateway calls whose id a native call has; return the native calls used up."""
     taken: set[int] = set()
     by_id: dict[str, deque[int]] = {}
-    for position, call in enumerate(native):
-        if call.tool_call_id is not None:
-            by_id.setdefault(call.tool_call_id, deque()).append(position)
+    for position, (row, _) in enumerate(native):
+        if row.call_id is not None:
+            by_id.setdefault(row.call_id, deque()).append(position)
     for seen in gateway:
         positions = by_id.get(seen.row.call_id) if seen.row.call_id is not None else None
         if positions:

@@ -8,6 +8,7 @@ import msgspec
 
 from aw_graders import _json
 from aw_graders._json import JsonValue
+from aw_graders.lookups.lazily import Lazily
 from aw_graders.session.model import Event
 
 # How many places of deciding events a result lists; the count of all of them stands beside.
@@ -107,6 +108,26 @@ class Request(msgspec.Struct, frozen=True, gc=False):
         return self.input_tokens + (self.cache_tokens or 0 if self.cache_is_beside else 0)
 
 
+class Reading(msgspec.Struct, frozen=True, gc=False):
+    """All model requests added up, in tokens, under one reading of cached tokens.
+
+    `reads` requests have an input count, `cumulative_input` in all and `peak_input` in the one at
+    `peak_place`. `counted` requests have any count, `total` in all and `first` in the one at
+    `first_place`. `cached` tokens of `cached_requests` requests were added to the input.
+    """
+
+    reads: int = 0
+    cumulative_input: int = 0
+    peak_input: int = 0
+    peak_place: Place | None = None
+    counted: int = 0
+    total: int = 0
+    first: int = 0
+    first_place: Place | None = None
+    cached: int = 0
+    cached_requests: int = 0
+
+
 class Tokens(msgspec.Struct, frozen=True):
     """The session's totals from the best source; None when nothing was recorded."""
 
@@ -128,6 +149,8 @@ class Statistics(msgspec.Struct, frozen=True):
     """Numbers about the main agent, each None when it was not observed.
 
     Counts are whole numbers from 0, durations milliseconds, tokens whole numbers.
+    `failures_by_tool` lists tool names with their failed calls, most first. `as_read` counts cached
+    tokens that stand beside the input with it, `as_recorded` takes input counts as they stand.
     """
 
     tool_calls: int
@@ -145,17 +168,32 @@ class Statistics(msgspec.Struct, frozen=True):
     router_requests: int
     duration: Duration
     tokens: Tokens
-    peak_input_tokens: int | None
-    cumulative_input_tokens: int | None
-    first_request_tokens: int | None
+    as_read: Reading
+    as_recorded: Reading
     safe_output_requests: int
     safe_output_results: int | None
     safe_output_errors: int
     failures: Evidence
+    failures_by_tool: tuple[tuple[str, int], ...]
     repeats: Evidence
     observed_again: Evidence
     retry_records: Evidence
     safe_results: Evidence
+
+    @property
+    def peak_input_tokens(self) -> int | None:
+        """The largest input of one request, None when no request has a valid count."""
+        return self.as_read.peak_input if self.as_read.reads else None
+
+    @property
+    def cumulative_input_tokens(self) -> int | None:
+        """The input of all requests, None when no request has a valid count."""
+        return self.as_read.cumulative_input if self.as_read.reads else None
+
+    @property
+    def first_request_tokens(self) -> int | None:
+        """The tokens of the first request that has any count, None when none has."""
+        return self.as_read.first if self.as_read.counted else None
 
 
 class RunContext(msgspec.Struct, frozen=True):
@@ -176,13 +214,23 @@ class SessionLookups(msgspec.Struct, frozen=True):
     """
 
     statistics: Statistics
-    tool_calls: tuple[ToolCall, ...]
-    requests: tuple[Request, ...]
+    made_calls: Lazily[tuple[ToolCall, ...]]
+    made_requests: Lazily[tuple[Request, ...]]
     requests_source: Literal["proxy", "report"] | None
     observed: frozenset[tuple[str, str]]
     context: RunContext
     events: int
     events_by_type: Mapping[str, tuple[Event, ...]] = MappingProxyType({})
+
+    @property
+    def tool_calls(self) -> tuple[ToolCall, ...]:
+        """Every tool call of the main agent, in source order; made at the first use."""
+        return self.made_calls()
+
+    @property
+    def requests(self) -> tuple[Request, ...]:
+        """Every model request of the main agent, in source order; made at the first use."""
+        return self.made_requests()
 
     def events_of_type(self, kind: str) -> tuple[Event, ...]:
         """Return the recorded events of exactly this type, every phase, in session order."""

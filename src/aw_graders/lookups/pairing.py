@@ -4,26 +4,38 @@ Source: unified session format, sections 1.6 and 1.7; decisions 2, 37 and 39.
 """
 
 from collections import Counter, deque
-from typing import TypeAlias
+from collections.abc import Iterator
+from itertools import pairwise
+from operator import attrgetter
+from typing import Final, TypeAlias
 
 import msgspec
 
 from aw_graders import _json
 from aw_graders.lookups.model import Place, ToolCall
-from aw_graders.lookups.rows import COMPLETION, START, NativeRow, SourceRows
+from aw_graders.lookups.rows import ANNOUNCED, COMPLETION, START, NativeRow, SourceRows
 from aw_graders.lookups.scopes import Scope, ScopeTracker
 
 _Id: TypeAlias = str | int
 _Signature: TypeAlias = tuple[str | None, bytes | None]
 
 
-class Paired(msgspec.Struct, frozen=True):
-    """The native calls of one source, in source order, and what pairing had to settle."""
+_index_of: Final = attrgetter("index")
 
-    calls: tuple[ToolCall, ...]
-    observed_again: tuple[Place, ...]
-    reused_ids: int
-    nameless: int
+
+class Paired(msgspec.Struct, frozen=True):
+    """The native calls of one source, in source order, and what pairing had to settle.
+
+    Each row of `calls` is a call: a start, with its completion on it when it has one, or an orphan
+    completion. `scopes` stand beside `calls`; None means that they are those of the source's rows.
+    """
+
+    source: SourceRows
+    calls: list[NativeRow]
+    scopes: list[Scope] | None = None
+    observed_again: tuple[Place, ...] = ()
+    reused_ids: int = 0
+    nameless: int = 0
 
 
 class _Open:
@@ -112,20 +124,26 @@ class _Pairing:
         self.calls: list[_Open] = []
         self.again: list[Place] = []
         self.reused = 0
-        self.nameless = 0
         self.states: dict[Scope, _ScopeState] = {}
 
     def run(self) -> Paired:
-        tracker = ScopeTracker(self.source.native)
-        for row in self.source.native:
+        rows = sorted(_apart(self.source.native), key=_index_of)
+        tracker = ScopeTracker(rows)
+        for row in rows:
             scope = tracker.scope(row)
             if row.kind == START:
                 self._start(row, scope)
             elif row.kind == COMPLETION:
                 self._complete(row, scope)
-        calls = tuple(self._call(call) for call in self.calls if self._name(call) is not None)
-        self.nameless += len(self.calls) - len(calls)
-        return Paired(calls, tuple(self.again), self.reused, self.nameless)
+        named = [call for call in self.calls if _name(call) is not None]
+        return Paired(
+            source=self.source,
+            calls=[_together(call) for call in named],
+            scopes=[call.scope for call in named],
+            observed_again=tuple(self.again),
+            reused_ids=self.reused,
+            nameless=len(self.calls) - len(named),
+        )
 
     def _state(self, scope: Scope) -> _ScopeState:
         state = self.states.get(scope)
@@ -159,46 +177,115 @@ class _Pairing:
         if key is not None:
             state.finished.add(key)
 
-    @staticmethod
-    def _name(call: _Open) -> str | None:
-        for row in (call.start, call.completion):
-            if row is not None and row.name is not None:
-                return row.name
-        return None
-
-    def _call(self, call: _Open) -> ToolCall:
-        start, end = call.start, call.completion
-        session_id, owner = call.scope
-        source = self.source
-        return ToolCall(
-            source="agent",
-            name=self._name(call) or "",
-            path=source.path,
-            completed=end is not None,
-            success=None if end is None else end.success,
-            arguments_json=None if start is None else start.arguments,
-            tool_call_id=_either(start, end, "call_id"),
-            mcp_server_name=_either(start, end, "server"),
-            duration_ms=None if end is None else end.duration_ms,
-            session_id=session_id,
-            agent_id=owner[1] if owner is not None and owner[0] == "agent" else None,
-            start_index=None if start is None else start.index,
-            complete_index=None if end is None else end.index,
-            scope=(source.component, source.phase, source.path, session_id, *(owner or ())),
-        )
-
 
 def pair_native(source: SourceRows) -> Paired:
     """Pair the native starts and completions of one source.
 
-    Takes: rows in source order.
+    Takes: rows in the order in which they were met.
     Returns: calls ordered by their first event; an orphan completion with a name is a call with its
         own outcome; a start without completion stays unfinished; calls that no event names are
         counted and left out.
     Raises: nothing.
-    Cost: O(rows).
+    Cost: O(rows), besides a sort of rows whose indexes go backwards.
     """
-    return _Pairing(source).run()
+    rows = source.native
+    if not source.joined or not _is_sorted(rows):
+        return _Pairing(source).run()
+    calls = [row for row in rows if row.kind < ANNOUNCED]
+    named = [row for row in calls if row.name is not None or row.end_name is not None]
+    return Paired(source, named, nameless=len(calls) - len(named))
+
+
+def native_calls(paired: Paired) -> list[ToolCall]:
+    """Spell the calls of one source as graders see them.
+
+    Cost: O(calls).
+    """
+    source, scopes = paired.source, paired.scopes
+    if scopes is None:
+        tracker = ScopeTracker(source.native)
+        known = [(row, tracker.scope(row)) for row in source.native]
+        named = {id(row) for row in paired.calls}
+        scopes = [scope for row, scope in known if id(row) in named]
+    return [_tool_call(source, row, scope) for row, scope in zip(paired.calls, scopes, strict=True)]
+
+
+def _tool_call(source: SourceRows, row: NativeRow, scope: Scope) -> ToolCall:
+    session_id, owner = scope
+    started = row.kind == START
+    return ToolCall(
+        source="agent",
+        name=row.name or row.end_name or "",
+        path=source.path,
+        completed=not started or row.end_index is not None,
+        success=row.success,
+        arguments_json=row.arguments,
+        tool_call_id=row.call_id,
+        mcp_server_name=row.server or row.end_server,
+        duration_ms=row.duration_ms,
+        session_id=session_id,
+        agent_id=owner[1] if owner is not None and owner[0] == "agent" else None,
+        start_index=row.index if started else None,
+        complete_index=row.end_index if started else row.index,
+        scope=(source.component, source.phase, source.path, session_id, *(owner or ())),
+    )
+
+
+def _is_sorted(rows: list[NativeRow]) -> bool:
+    indexes = [row.index for row in rows]
+    return all(before <= after for before, after in pairwise(indexes))
+
+
+def _apart(rows: list[NativeRow]) -> Iterator[NativeRow]:
+    """Take completions off the starts that carry them, each right behind its start.
+
+    Since a completion is only put on a start when its index is over all before it, sorting by index
+    gives the same order as if it had never been moved.
+    """
+    for row in rows:
+        if row.kind != START or row.end_index is None:
+            yield row
+            continue
+        yield msgspec.structs.replace(
+            row, success=None, duration_ms=None, end_index=None, end_name=None, end_server=None
+        )
+        yield NativeRow(
+            kind=COMPLETION,
+            index=row.end_index,
+            call_id=row.call_id,
+            name=row.end_name,
+            success=row.success,
+            session_id=row.session_id,
+            agent_id=row.agent_id,
+            parent_id=row.parent_id,
+            server=row.end_server,
+            duration_ms=row.duration_ms,
+        )
+
+
+def _together(call: _Open) -> NativeRow:
+    """Put the completion of a call on its start."""
+    start, end = call.start, call.completion
+    if start is None or end is None:
+        row = start if start is not None else end
+        assert row is not None  # noqa: S101 - a call has at least one of them
+        return row
+    return msgspec.structs.replace(
+        start,
+        call_id=start.call_id or end.call_id,
+        success=end.success,
+        duration_ms=end.duration_ms,
+        end_index=end.index,
+        end_name=end.name,
+        end_server=end.server,
+    )
+
+
+def _name(call: _Open) -> str | None:
+    for row in (call.start, call.completion):
+        if row is not None and row.name is not None:
+            return row.name
+    return None
 
 
 def _id_of(row: NativeRow) -> _Id | None:
@@ -229,12 +316,4 @@ def _oldest(waiting: "deque[_Open] | None") -> _Open | None:
         if waiting[0].completion is None:
             return waiting[0]
         waiting.popleft()
-    return None
-
-
-def _either(start: NativeRow | None, end: NativeRow | None, field: str) -> str | None:
-    for row in (start, end):
-        value = None if row is None else getattr(row, field)
-        if isinstance(value, str):
-            return value
     return None

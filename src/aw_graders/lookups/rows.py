@@ -8,6 +8,8 @@ from typing import Any, Final
 
 import msgspec
 
+from aw_graders.session.model import Seal, check_seal
+
 START: Final = 0
 COMPLETION: Final = 1
 ANNOUNCED: Final = 2
@@ -23,6 +25,9 @@ class NativeRow(msgspec.Struct, gc=False, array_like=True):
 
     `arguments` is JSON text with sorted keys, None when the call recorded none. `success` is None
     when the completion says nothing. `duration_ms` is None when it is no finite number from 0.
+
+    A start whose completion was met carries it: `end_index` is the completion's place, `end_name`
+    and `end_server` what it was called there, `success` and `duration_ms` what it said.
     """
 
     kind: int
@@ -37,6 +42,9 @@ class NativeRow(msgspec.Struct, gc=False, array_like=True):
     server: str | None = None
     duration_ms: int | float | None = None
     step: int | None = None
+    end_index: int | None = None
+    end_name: str | None = None
+    end_server: str | None = None
 
 
 class GatewayRow(msgspec.Struct, gc=False, array_like=True):
@@ -56,17 +64,17 @@ class UsageRow(msgspec.Struct, gc=False, array_like=True):
     """One model request, from the proxy or from a report. Counts are None when not valid."""
 
     index: int
-    model: str | None
-    request_id: str | None
-    purpose: str | None
-    input_tokens: int | None
-    output_tokens: int | None
-    total_tokens: int | None
-    cache_read: int | None
-    cache_creation: int | None
-    includes_cache: bool | None
-    duration_ms: int | float | None
-    has_usage: bool
+    model: str | None = None
+    request_id: str | None = None
+    purpose: str | None = None
+    input_tokens: int | None = None
+    output_tokens: int | None = None
+    total_tokens: int | None = None
+    cache_read: int | None = None
+    cache_creation: int | None = None
+    includes_cache: bool | None = None
+    duration_ms: int | float | None = None
+    has_usage: bool = False
 
 
 class ResultRow(msgspec.Struct, gc=False, array_like=True):
@@ -80,15 +88,18 @@ class ResultRow(msgspec.Struct, gc=False, array_like=True):
 
 
 class SourceRows(msgspec.Struct, gc=False, array_like=True):
-    """Everything kept of one source, in the order it was met."""
+    """Everything kept of one source, in the order it was met.
+
+    `joined` says that every call id of `native` stands once, alone or with its completion, and that
+    no session id was announced after the first call, so that nothing is left to be paired.
+    `native_top` is the largest index of a native event so far.
+    """
 
     component: str
     phase: str
     path: str
-    first_index: int
-    last_index: int = -1
-    events: int = 0
-    in_order: bool = True
+    joined: bool = True
+    native_top: int = -1
     native: list[NativeRow] = msgspec.field(default_factory=list[NativeRow])
     gateway: list[GatewayRow] = msgspec.field(default_factory=list[GatewayRow])
     proxy: list[UsageRow] = msgspec.field(default_factory=list[UsageRow])
@@ -103,12 +114,15 @@ class SourceRows(msgspec.Struct, gc=False, array_like=True):
 
 
 class TimeSpan(msgspec.Struct, gc=False, array_like=True):
-    """The smallest and largest readable times of a batch of main-agent events, in nanoseconds."""
+    """The smallest and largest readable times of a batch of main-agent events, in nanoseconds.
+
+    `several` is False when only one event had a time. `times` lists all of them when they were
+    asked for, since the newest collection stamp may yet prove some of them to be untimed.
+    """
 
     first_ns: int
     last_ns: int
-    timed: int
-    # Every time of a batch that spans over a day, since one of them may yet prove to be untimed.
+    several: bool
     times: list[int] | None = None
 
 
@@ -125,6 +139,16 @@ class Observations(msgspec.Struct, gc=False, array_like=True):
     safe_requests: int = 0
     safe_errors: int = 0
     executions: int = 0
+    headers: int = 0
     events: int = 0
-    duplicate_keys: int = 0
-    lone_surrogates: int = 0
+
+
+class RedactedObservations(msgspec.Struct, frozen=True):
+    """Rows without secrets. Only the redaction engine makes them."""
+
+    observations: Observations
+    seal: Seal
+
+    def __post_init__(self) -> None:
+        """Refuse rows that were not redacted."""
+        check_seal(self.seal)

@@ -11,9 +11,11 @@ _NS_PER_MS: Final = 1_000_000
 _EARLIEST_NS: Final = EARLIEST_TIME_MS * _NS_PER_MS
 _DAY_NS: Final = LATEST_AFTER_COLLECTION_MS * _NS_PER_MS
 _UTC: Final = "Z"
+# A span of a single time lists it twice.
+_ENDS_OF_ONE: Final = 2
 
 
-def span_of(stamps: Sequence[Any]) -> TimeSpan | None:
+def span_of(stamps: Sequence[Any], *, keep_times: bool = False) -> TimeSpan | None:
     """Find the smallest and the largest readable time among `stamps`; None entries are untimed.
 
     Text of one length that ends in Z sorts like the times it spells, so that only the two ends
@@ -22,16 +24,15 @@ def span_of(stamps: Sequence[Any]) -> TimeSpan | None:
     present = [stamp for stamp in stamps if stamp is not None]
     if not present:
         return None
-    ends = _sorted_ends(present)
+    ends = None if keep_times else _sorted_ends(present)
     if ends is not None:
-        return TimeSpan(ends[0], ends[1], len(present))
+        return TimeSpan(ends[0], ends[1], len(present) > 1)
     times = sorted(
         time for time in map(stamp_ns, present) if time is not None and time >= _EARLIEST_NS
     )
     if not times:
         return None
-    wide = times[-1] - times[0] > _DAY_NS
-    return TimeSpan(times[0], times[-1], len(times), times if wide else None)
+    return TimeSpan(times[0], times[-1], len(times) > 1, times if keep_times else None)
 
 
 def _sorted_ends(present: list[Any]) -> tuple[int, int] | None:
@@ -47,13 +48,20 @@ def _sorted_ends(present: list[Any]) -> tuple[int, int] | None:
     ):
         return None
     first, last = stamp_ns(min(texts)), stamp_ns(max(texts))
-    if first is None or last is None or first < _EARLIEST_NS or last - first > _DAY_NS:
+    if first is None or last is None or first < _EARLIEST_NS:
         return None
     return first, last
 
 
-def _latest_ns(collection_ns: int | None) -> int | None:
-    return None if collection_ns is None else collection_ns + _DAY_NS
+def needs_times(spans: Sequence[TimeSpan], collection_ns: int | None) -> bool:
+    """Tell whether the ends of the spans do not settle which times come too late to count.
+
+    That is so when one span begins before and ends after the latest time there may be.
+    """
+    if collection_ns is None:
+        return False
+    latest = collection_ns + _DAY_NS
+    return any(span.first_ns <= latest < span.last_ns and span.times is None for span in spans)
 
 
 def total_span_ms(spans: Sequence[TimeSpan], collection_ns: int | None) -> int | float | None:
@@ -62,17 +70,17 @@ def total_span_ms(spans: Sequence[TimeSpan], collection_ns: int | None) -> int |
     Times more than a day after the newest collection stamp are left out.
     Source: decisions 35 and 41.
     """
-    latest = _latest_ns(collection_ns)
+    latest = None if collection_ns is None else collection_ns + _DAY_NS
     ends: list[int] = []
-    timed = 0
+    several = False
     for span in spans:
         if latest is None or span.last_ns <= latest:
             ends += (span.first_ns, span.last_ns)
-            timed += span.timed
-        else:
+            several = several or span.several
+        elif span.first_ns <= latest:
             kept = [time for time in span.times or (span.first_ns,) if time <= latest]
-            ends += kept
-            timed += len(kept)
-    if timed < 2:  # noqa: PLR2004 - a span has two ends
+            ends += (kept[0], kept[-1])
+            several = several or len(kept) > 1
+    if not ends or not (several or len(ends) > _ENDS_OF_ONE):
         return None
     return ns_to_ms(max(ends) - min(ends))

@@ -6,20 +6,21 @@ Source: decisions 5 and 35.
 import math
 from collections.abc import Iterable, Sequence
 
-from aw_graders.lookups.model import Duration, Request
+from aw_graders.lookups.model import Duration
 from aw_graders.lookups.rows import Observations, SourceRows
 from aw_graders.lookups.spans import total_span_ms
+from aw_graders.lookups.tokens import Requests
 
 
 def run_duration(
-    observations: Observations, sources: Sequence[SourceRows], proxy: Sequence[Request]
+    observations: Observations, sources: Sequence[SourceRows], requests: Requests
 ) -> Duration:
     """Choose the duration: proxy records, the root's result, the execution record, the event span.
 
-    Takes: `proxy`, the requests that come from the proxy; reports never carry the run's time.
+    Reports of single requests never carry the run's time.
     """
-    recorded = [request.duration_ms for request in proxy if request.duration_ms is not None]
-    if recorded:
+    recorded = [row.duration_ms for _, row in requests.placed if row.duration_ms is not None]
+    if recorded and requests.source == "proxy":
         return Duration(exact_sum(recorded), "proxy", len(recorded))
     results = [
         row.duration_ms
@@ -34,7 +35,7 @@ def run_duration(
         return Duration(executions[-1], "execution", len(executions))
     span = total_span_ms(observations.spans, observations.collection_ns)
     if span is not None:
-        return Duration(span, "span", sum(item.timed for item in observations.spans))
+        return Duration(span, "span")
     return Duration()
 
 

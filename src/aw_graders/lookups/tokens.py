@@ -8,7 +8,7 @@ from typing import Final, Literal, TypeAlias
 
 import msgspec
 
-from aw_graders.lookups.model import Place, Request, Tokens
+from aw_graders.lookups.model import Place, Reading, Request, Tokens
 from aw_graders.lookups.rows import ResultRow, SourceRows, UsageRow
 
 _ROUTER: Final = "routing_classification"
@@ -16,11 +16,15 @@ _Placed: TypeAlias = tuple[str, UsageRow]
 
 
 class Requests(msgspec.Struct, frozen=True):
-    """The main agent's model requests in source order, and how many were the router's."""
+    """The main agent's model requests in source order, and how many were the router's.
 
-    requests: tuple[Request, ...]
+    Cached tokens stand beside the input for the models in `beside`, unless a record says otherwise.
+    """
+
+    placed: list[_Placed]
     source: Literal["proxy", "report"] | None
     router: int
+    beside: frozenset[str | None]
 
 
 def model_requests(sources: Sequence[SourceRows]) -> Requests:
@@ -30,10 +34,11 @@ def model_requests(sources: Sequence[SourceRows]) -> Requests:
     """
     proxy, proxy_router = _without_router(_proxy_records(sources))
     if proxy:
-        return Requests(_read(proxy), "proxy", proxy_router)
+        return Requests(proxy, "proxy", proxy_router, _models_beside(proxy))
     reports, report_router = _without_router(_request_reports(sources))
     router = proxy_router or report_router
-    return Requests(_read(reports), "report" if reports else None, router)
+    source: Literal["report"] | None = "report" if reports else None
+    return Requests(reports, source, router, _models_beside(reports))
 
 
 def _without_router(placed: Iterable[_Placed]) -> tuple[list[_Placed], int]:
@@ -45,8 +50,14 @@ def _without_router(placed: Iterable[_Placed]) -> tuple[list[_Placed], int]:
 
 def _proxy_records(sources: Sequence[SourceRows]) -> Iterable[_Placed]:
     """List proxy records; a request id seen in an earlier path is a copy, within a path it is not."""
+    with_records = [source for source in sources if source.proxy]
+    if len({source.path for source in with_records}) < 2:  # noqa: PLR2004 - one path has no copies
+        for source in with_records:
+            path = source.path
+            yield from [(path, row) for row in source.proxy]
+        return
     path_of: dict[str, str] = {}
-    for source in sources:
+    for source in with_records:
         for row in source.proxy:
             if (
                 row.request_id is None
@@ -67,9 +78,22 @@ def _request_reports(sources: Sequence[SourceRows]) -> Iterable[_Placed]:
     return latest.values()
 
 
-def _read(placed: Sequence[_Placed]) -> tuple[Request, ...]:
-    """Read input counts with their cached tokens, by evidence and never by a model's name."""
-    beside = {row.model for _, row in placed if _cannot_be_inside(row)}
+def _models_beside(placed: Sequence[_Placed]) -> frozenset[str | None]:
+    """Find the models whose cached tokens cannot be inside the input, by evidence alone."""
+    return frozenset(row.model for _, row in placed if _cannot_be_inside(row))
+
+
+def _is_beside(row: UsageRow, beside: frozenset[str | None]) -> bool:
+    if row.includes_cache is None:
+        return row.model in beside
+    return not row.includes_cache
+
+
+def spell_requests(requests: Requests) -> tuple[Request, ...]:
+    """Spell the requests as graders see them.
+
+    Cost: O(requests).
+    """
     return tuple(
         Request(
             place=Place(path, row.index),
@@ -78,13 +102,72 @@ def _read(placed: Sequence[_Placed]) -> tuple[Request, ...]:
             output_tokens=row.output_tokens,
             total_tokens=row.total_tokens,
             cache_tokens=_cached(row),
-            cache_is_beside=row.includes_cache is False
-            or (row.includes_cache is None and row.model in beside),
+            cache_is_beside=_is_beside(row, requests.beside),
             cache_is_declared=row.includes_cache is not None,
             duration_ms=row.duration_ms,
         )
-        for path, row in placed
+        for path, row in requests.placed
     )
+
+
+def readings(requests: Requests) -> tuple[Reading, Reading]:
+    """Add up all requests: with the cached tokens beside their input, and as recorded.
+
+    Cost: O(requests).
+    """
+    rows = [row for _, row in requests.placed]
+    recorded = _reading(requests, [row.input_tokens for row in rows])
+    added = [
+        (_cached(row) or 0) if row.cache_read or row.cache_creation else 0
+        for row in rows
+        if _is_beside(row, requests.beside)
+    ]
+    cached_requests = sum(count > 0 for count in added)
+    if not cached_requests:
+        return recorded, recorded
+    inputs = [
+        row.input_tokens
+        if row.input_tokens is None or not _is_beside(row, requests.beside)
+        else row.input_tokens + (_cached(row) or 0)
+        for row in rows
+    ]
+    reading = _reading(requests, inputs)
+    return (
+        msgspec.structs.replace(reading, cached=sum(added), cached_requests=cached_requests),
+        recorded,
+    )
+
+
+def _reading(requests: Requests, inputs: Sequence[int | None]) -> Reading:
+    """Add up requests whose inputs have been read as `inputs`."""
+    placed = requests.placed
+    present = [count for count in inputs if count is not None]
+    peak = max(present, default=0)
+    peak_at = inputs.index(peak) if present else None
+    totals = [_total(count, row) for count, (_, row) in zip(inputs, placed, strict=True)]
+    counted = [total for total in totals if total is not None]
+    first_at = next((at for at, total in enumerate(totals) if total is not None), None)
+    return Reading(
+        reads=len(present),
+        cumulative_input=sum(present),
+        peak_input=peak,
+        peak_place=None if peak_at is None else _place(placed[peak_at]),
+        counted=len(counted),
+        total=sum(counted),
+        first=counted[0] if counted else 0,
+        first_place=None if first_at is None else _place(placed[first_at]),
+    )
+
+
+def _place(item: _Placed) -> Place:
+    return Place(item[0], item[1].index)
+
+
+def _total(read: int | None, row: UsageRow) -> int | None:
+    """Count one request: what the model read and wrote, or its total when that is all there is."""
+    if read is None and row.output_tokens is None:
+        return row.total_tokens
+    return (read or 0) + (row.output_tokens or 0)
 
 
 def _cached(row: UsageRow) -> int | None:
@@ -95,6 +178,8 @@ def _cached(row: UsageRow) -> int | None:
 
 def _cannot_be_inside(row: UsageRow) -> bool:
     """Tell whether the cached tokens outnumber the input that would have to contain them."""
+    if row.cache_read is None and row.cache_creation is None:
+        return False
     if row.includes_cache is True or row.input_tokens is None:
         return False
     return (_cached(row) or 0) > row.input_tokens
@@ -110,26 +195,17 @@ def usage_total(row: UsageRow) -> int | None:
     return total + (_cached(row) or 0) if row.includes_cache is False else total
 
 
-def request_tokens(request: Request, *, recorded: bool = False) -> int | None:
-    """Count one request: what the model read and wrote, or its total when that is all there is."""
-    read = request.input_tokens if recorded else request.read_tokens
-    if read is None and request.output_tokens is None:
-        return request.total_tokens
-    return (read or 0) + (request.output_tokens or 0)
-
-
-def token_totals(sources: Sequence[SourceRows], chosen: Requests) -> Tokens:
+def token_totals(sources: Sequence[SourceRows], chosen: Requests, as_read: Reading) -> Tokens:
     """Total the session's tokens from requests, else reports, else session results.
 
     Snapshots are never summed: per field the latest valid value counts, per root session.
     """
     if chosen.source is not None:
-        requests = chosen.requests
         return Tokens(
             source=chosen.source,
-            input_tokens=_sum(request.input_tokens for request in requests),
-            output_tokens=_sum(request.output_tokens for request in requests),
-            total_tokens=_sum(request_tokens(request) for request in requests),
+            input_tokens=_sum(row.input_tokens for _, row in chosen.placed),
+            output_tokens=_sum(row.output_tokens for _, row in chosen.placed),
+            total_tokens=as_read.total if as_read.counted else None,
         )
     aggregates = [row for source in sources for row in source.reports if row.request_id is None]
     latest = _latest(aggregates)

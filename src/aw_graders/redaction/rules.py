@@ -4,7 +4,8 @@ Every expression runs in a linear-time engine. `TRIGGERS` are plain texts of whi
 contains one, so that clean text is recognised by searching for them.
 """
 
-from typing import Final
+from functools import cache
+from typing import Any, Final
 
 import msgspec
 import re2
@@ -34,7 +35,12 @@ RULES: Final = (
     Rule("jwt", r"\beyJ[A-Za-z0-9_-]{8,}\.eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}"),
 )
 
-COMPILED: Final = tuple((rule.kind, re2.compile(rule.pattern)) for rule in RULES)
+
+@cache
+def compiled() -> tuple[tuple[str, Any], ...]:
+    """Compile every rule; most runs meet no trigger and never need them."""
+    return tuple((rule.kind, re2.compile(rule.pattern)) for rule in RULES)
+
 
 # A necessary condition for any match, on the JSON text of an event. An escaped character could hide
 # a trigger, so text with `\u` is decoded and looked at in full.

@@ -20,6 +20,8 @@ HEADER_HINT: Final = (
     'a JSONL session starts with {"type":"session.format","data":{"version":1},...}'
 )
 
+SECOND_EXECUTION: Final = 'a second "agent.execution" event'
+
 
 class ReadSession(msgspec.Struct, frozen=True):
     """What reading gave: the session, what lenient reading skipped, what decoding settled.
@@ -53,8 +55,8 @@ def read_session(content: bytes, *, lenient: bool = False) -> ReadSession:
     content = content.removeprefix(_BOM)
     if not content.strip():
         raise SessionFormatError(Problem("is empty"))
-    reader = _Reader(lenient=lenient, in_array=is_array(content))
-    return reader.read_array(content) if reader.in_array else reader.read_lines(content)
+    reader = EventReader(lenient=lenient, in_array=is_array(content))
+    return _read_array(content, reader) if reader.in_array else _read_lines(content, reader)
 
 
 def encode_jsonl(session: Session) -> bytes:
@@ -80,94 +82,126 @@ def too_long(length: int) -> str:
     return f"the line has {length / _MIB:.0f} MiB, the limit is {MAX_LINE_BYTES // _MIB} MiB"
 
 
-class _Reader:
-    """Collects events and problems of one content."""
+class EventReader:
+    """Turns lines, or the elements of an array, into events, with every rule that spans several.
 
-    def __init__(self, *, lenient: bool, in_array: bool) -> None:
+    `started` is False until the header was met. A part of a session that is not its beginning is
+    read with `started` True, and with the `agent.execution` events counted that came before it.
+    """
+
+    def __init__(
+        self,
+        *,
+        lenient: bool = False,
+        in_array: bool = False,
+        started: bool = False,
+        executions: int = 0,
+    ) -> None:
+        """Start reading."""
         self.lenient = lenient
         self.in_array = in_array
-        self.events: list[Event] = []
+        self.started = started
+        self.executions = executions
         self.skipped: list[Problem] = []
         self.duplicate_keys = 0
         self.lone_surrogates = 0
-        self.executions = 0
-        self.numbers: list[int] = []
 
-    def read_lines(self, content: bytes) -> ReadSession:
-        complete = content.endswith(b"\n")
-        last = content.count(b"\n") + 1
-        for number, line in split_lines(content):
-            if len(line) > MAX_LINE_BYTES:
-                self._fail(Problem(too_long(len(line)), number, 1, LENIENT_HINT))
-                continue
-            try:
-                decoded = _json.decode_counting(line)
-            except _json.JsonError as failure:
-                cut = number == last and not complete
-                hint = CUT_HINT if cut else LENIENT_HINT
-                self._fail(Problem(failure.reason, number, failure.column, hint))
-                continue
-            self._count(decoded)
-            self._add(decoded.value, number)
-        return self._finish()
+    def line(self, line: bytes, number: int, *, is_cut: bool = False) -> Event | None:
+        """Read one line, without its line end; None when it is blank or was skipped.
 
-    def read_array(self, content: bytes) -> ReadSession:
-        if len(content) > MAX_ARRAY_BYTES:
-            limit = f"the limit of a JSON array is {MAX_ARRAY_BYTES // _MIB} MiB"
-            raise SessionFormatError(Problem(limit, hint="use JSON Lines, one event per line"))
+        Takes: `is_cut`, that the content ends here without a line end.
+        Raises: SessionFormatError in strict reading.
+        """
+        line = line.strip(b"\r \t")
+        if not line:
+            return None
+        if len(line) > MAX_LINE_BYTES:
+            self.fail(Problem(too_long(len(line)), number, 1, LENIENT_HINT))
+            return None
         try:
-            decoded = _json.decode_counting(content)
+            decoded = _json.decode_counting(line)
         except _json.JsonError as failure:
-            line = content.count(b"\n", 0, failure.column) + 1
-            column = failure.column - (content.rfind(b"\n", 0, failure.column - 1) + 1)
-            raise SessionFormatError(Problem(failure.reason, line, max(column, 1))) from None
-        self._count(decoded)
-        for number, value in enumerate(cast("list[Any]", decoded.value), 1):
-            self._add(value, number)
-        return self._finish()
+            hint = CUT_HINT if is_cut else LENIENT_HINT
+            self.fail(Problem(failure.reason, number, failure.column, hint))
+            return None
+        self.count(decoded)
+        return self.value(decoded.value, number)
 
-    def _count(self, decoded: _json.Decoded) -> None:
+    def count(self, decoded: _json.Decoded) -> None:
+        """Add what decoding had to settle."""
         self.duplicate_keys += decoded.duplicate_keys
         self.lone_surrogates += decoded.lone_surrogates
 
-    def _fail(self, problem: Problem) -> None:
+    def fail(self, problem: Problem) -> None:
+        """Stop in strict reading, else note what is skipped."""
         if not self.lenient:
             raise SessionFormatError(problem)
         self.skipped.append(problem)
+
+    def value(self, value: Any, number: int) -> Event | None:
+        """Read one decoded value; None when it was skipped."""
+        try:
+            event = event_from(value)
+        except EnvelopeError as failure:
+            self.fail(self._problem(str(failure), number))
+            return None
+        if not self.started and (not self.in_array or is_header(event)):
+            problem = header_problem(event)
+            if problem is not None:
+                self.fail(self._problem(problem, number, HEADER_HINT))
+        elif self.started and is_header(event):
+            reason = "a second header: several sessions stand in one file"
+            self.fail(self._problem(reason, number, "grade them one by one"))
+            return None
+        if event.type == events.AGENT_EXECUTION:
+            self.executions += 1
+            if self.executions > 1:
+                self.fail(self._problem(SECOND_EXECUTION, number))
+                return None
+        self.started = True
+        return event
 
     def _problem(self, reason: str, number: int, hint: str | None = LENIENT_HINT) -> Problem:
         column = None if self.in_array else 1
         return Problem(reason, number, column, hint, in_array=self.in_array)
 
-    def _add(self, value: Any, number: int) -> None:
-        try:
-            event = event_from(value)
-        except EnvelopeError as failure:
-            self._fail(self._problem(str(failure), number))
-            return
-        if not self.events and (not self.in_array or is_header(event)):
-            problem = header_problem(event)
-            if problem is not None:
-                self._fail(self._problem(problem, number, HEADER_HINT))
-        elif self.events and is_header(event):
-            reason = "a second header: several sessions stand in one file"
-            self._fail(self._problem(reason, number, "grade them one by one"))
-            return
-        if event.type == events.AGENT_EXECUTION:
-            self.executions += 1
-            if self.executions > 1:
-                self._fail(self._problem('a second "agent.execution" event', number))
-                return
-        self.events.append(event)
-        self.numbers.append(number)
 
-    def _finish(self) -> ReadSession:
-        if not self.events and self.skipped:
-            raise SessionFormatError(self.skipped[0])
-        return ReadSession(
-            Session.of(self.events),
-            tuple(self.skipped),
-            self.duplicate_keys,
-            self.lone_surrogates,
-            tuple(self.numbers),
-        )
+def _read_lines(content: bytes, reader: EventReader) -> ReadSession:
+    last = 0 if content.endswith(b"\n") else content.count(b"\n") + 1
+    numbered = [
+        (event, number)
+        for number, line in enumerate(content.split(b"\n"), 1)
+        if (event := reader.line(line, number, is_cut=number == last)) is not None
+    ]
+    return _finish(numbered, reader)
+
+
+def _read_array(content: bytes, reader: EventReader) -> ReadSession:
+    if len(content) > MAX_ARRAY_BYTES:
+        limit = f"the limit of a JSON array is {MAX_ARRAY_BYTES // _MIB} MiB"
+        raise SessionFormatError(Problem(limit, hint="use JSON Lines, one event per line"))
+    try:
+        decoded = _json.decode_counting(content)
+    except _json.JsonError as failure:
+        line = content.count(b"\n", 0, failure.column) + 1
+        column = failure.column - (content.rfind(b"\n", 0, failure.column - 1) + 1)
+        raise SessionFormatError(Problem(failure.reason, line, max(column, 1))) from None
+    reader.count(decoded)
+    numbered = [
+        (event, number)
+        for number, value in enumerate(cast("list[Any]", decoded.value), 1)
+        if (event := reader.value(value, number)) is not None
+    ]
+    return _finish(numbered, reader)
+
+
+def _finish(numbered: list[tuple[Event, int]], reader: EventReader) -> ReadSession:
+    if not numbered and reader.skipped:
+        raise SessionFormatError(reader.skipped[0])
+    return ReadSession(
+        Session.of([event for event, _ in numbered]),
+        tuple(reader.skipped),
+        reader.duplicate_keys,
+        reader.lone_surrogates,
+        tuple(number for _, number in numbered),
+    )

@@ -44,6 +44,7 @@ SERVER_NAME: Final = ("serverName", "server_name", "server_id")
 REQUEST_ID: Final = ("requestId", "request_id", "rid")
 RETRY_EVENT: Final = ("event", "type", "event_name", "eventName")
 PARENT_TOOL_ID: Final = ("parent_tool_use_id", "parentToolUseId", "parentToolCallId")
+RUN_KEYS: Final = ("runId", "attempt", "runAttempt")
 TIME_KEYS: Final = ("timestamp", "ts", "time", "created_at")
 
 INPUT_TOKENS: Final = ("inputTokens", "input_tokens")

@@ -10,6 +10,8 @@ MAX_ARRAY_BYTES: Final = 512 * 1024 * 1024
 MAX_RECORDING_BYTES: Final = 512 * 1024 * 1024
 # Standard input, which cannot be read twice and is held whole.
 MAX_STDIN_BYTES: Final = 2 * 1024 * 1024 * 1024
+# A unified session in JSON Lines of this size is not held whole any more.
+STREAM_FROM_BYTES: Final = 4 * 1024 * 1024
 # A configuration file.
 MAX_CONFIG_BYTES: Final = 1024 * 1024
 # Unified session format, section 1.2: the largest integer every JSON reader holds exactly.

@@ -111,26 +111,24 @@ def is_header(event: Event) -> bool:
     return event.type == events.SESSION_FORMAT and provenance.component == "collector"
 
 
-class _Seal:
+class Seal:
     """A key that only the redaction engine holds; see the contract test on its users."""
 
     __slots__: ClassVar[tuple[str, ...]] = ()
 
 
-_SEAL: Final = _Seal()
+_SEAL: Final = Seal()
 
 
 class Redacted(msgspec.Struct, frozen=True):
     """A session without secrets. Only the redaction engine makes one; grading accepts no other."""
 
     session: Session
-    seal: _Seal
+    seal: Seal
 
     def __post_init__(self) -> None:
         """Refuse a redacted session that was not made by the redaction engine."""
-        if self.seal is not _SEAL:
-            msg = "only the redaction engine makes a Redacted session"
-            raise TypeError(msg)
+        check_seal(self.seal)
 
     @property
     def events(self) -> tuple[Event, ...]:
@@ -138,6 +136,13 @@ class Redacted(msgspec.Struct, frozen=True):
         return self.session.events
 
 
-def seal() -> _Seal:
+def check_seal(given: Seal) -> None:
+    """Raise TypeError unless `given` is the redaction engine's own key."""
+    if given is not _SEAL:
+        msg = "only the redaction engine makes a Redacted session"
+        raise TypeError(msg)
+
+
+def seal() -> Seal:
     """Hand out the key. Called by `redaction.engine` alone, which a contract test checks."""
     return _SEAL

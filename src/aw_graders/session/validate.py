@@ -3,6 +3,7 @@
 import re
 from typing import Final
 
+from aw_graders.diagnostics.words import counted
 from aw_graders.session.codec import is_array, read_session
 from aw_graders.session.model import Event
 from aw_graders.session.order import order_problem
@@ -41,9 +42,13 @@ def validate(content: bytes) -> list[Problem]:
         hint = "files of version 1.7.0 are ordered so; they are still graded"
         problems.append(Problem(reason, numbers[position], 1, hint, in_array=in_array))
     if read.duplicate_keys:
-        problems.append(Problem(f"{read.duplicate_keys} duplicate keys; the last one counts"))
+        problems.append(
+            Problem(f"{counted(read.duplicate_keys, 'duplicate key')}; the last one counts")
+        )
     if read.lone_surrogates:
-        problems.append(Problem(f"{read.lone_surrogates} lone surrogates, read as U+FFFD"))
+        problems.append(
+            Problem(f"{counted(read.lone_surrogates, 'lone surrogate')}, read as U+FFFD")
+        )
     return sorted(problems, key=lambda problem: problem.line or 0)
 
 

@@ -6,8 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from aw_graders import _json
-from aw_graders.collectors import Collected, SourceFile, detect
+from aw_graders.collectors import Collected, SourceFile
 from aw_graders.collectors.claude import COLLECTOR
+from aw_graders.collectors.registry import detect
 from aw_graders.session import Session, encode_jsonl, read_session
 
 TIME = "2026-05-01T10:00:00Z"

@@ -2,7 +2,7 @@
 
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 from aw_graders import _json
 from aw_graders._json import JsonValue
@@ -20,6 +20,8 @@ from aw_graders.collectors.normalise import EventWriter, Notes, list_of, mapping
 from aw_graders.collectors.records import read_records
 from aw_graders.session import Event, events
 
+# The id, the name and the arguments of a call.
+_Call: TypeAlias = tuple[str, str, bytes]
 _ERROR_SUBTYPES: Final = frozenset({"api_error"})
 # Rows that hold nothing for a session. Any other type that is not converted is noted.
 _IDLE_ROWS: Final = frozenset(
@@ -53,17 +55,18 @@ def collect(files: Sequence[SourceFile]) -> Collected:
     """
     sources: list[Source] = []
     notes: list[CollectionNote] = []
+    writers: list[EventWriter] = []
     for file in files:
         read = read_records(file)
         notes.extend(read.notes)
         sources.append(Source(file.name, rows_of(read.records, file.name), Notes(file.name)))
     known = _Known(Survey(sources))
-    found: list[Event] = []
     for source in sources:
         converter = _Converter(source, known)
         for row in source.rows:
             converter.row(row)
-        found.extend(converter.writer.events)
+        writers.append(converter.writer)
+    found: list[Event] = [event for writer in writers for event in writer.events]
     for source in sources:
         notes.extend(source.notes.all())
     return Collected(tuple(found), tuple(notes))
@@ -77,8 +80,10 @@ class _Known:
         self.rows: set[tuple[str, bytes]] = set()
         self.blocks: set[tuple[str, str, str]] = set()
         self.requests: set[str] = set()
-        self.calls: set[tuple[str, str, bytes]] = set()
+        # Calls by what they say, with each message that held them and each agent that made them.
+        self.calls: set[tuple[_Call, str, str | None]] = set()
         self.open_calls: dict[str, int] = {}
+        self.opened_in: dict[str, EventWriter] = {}
         self.linked: set[str] = set()
 
 
@@ -117,8 +122,14 @@ class _Converter:
         self.time = self.writer.timestamp(row.value.get("timestamp"), row.line)
         convert(row)
 
-    def _write(self, row: Row, kind: str, data: Mapping[str, JsonValue]) -> None:
-        """Write an event with the row's time and origin."""
+    def _write(
+        self,
+        row: Row,
+        kind: str,
+        data: Mapping[str, JsonValue],
+        writer: EventWriter | None = None,
+    ) -> None:
+        """Write an event with the row's time and origin, among this file's when not told where."""
         rest: dict[str, JsonValue] = {}
         if self.time is not None:
             rest["timestamp"] = self.time
@@ -126,7 +137,7 @@ class _Converter:
             rest["agentId"] = row.agent_id
         if row.parent_tool_id is not None:
             rest["parentToolUseId"] = row.parent_tool_id
-        self.writer.add(kind, data, rest)
+        (writer or self.writer).add(kind, data, rest)
 
     def _link(self, agent_id: str | None) -> None:
         """Say once which call spawned a sub-agent, before the first event of it."""
@@ -213,11 +224,10 @@ class _Converter:
             return
         data: dict[str, JsonValue] = {}
         if call_id is not None:
-            call = (call_id, name or "", _json.canonical(block.get("input")))
-            if call in self.known.calls:
+            if self._is_seen(row, (call_id, name or "", _json.canonical(block.get("input")))):
                 return
-            self.known.calls.add(call)
             self.known.open_calls[call_id] = self.known.open_calls.get(call_id, 0) + 1
+            self.known.opened_in[call_id] = self.writer
             data["toolCallId"] = call_id
         elif name is not None:
             self.unnamed.setdefault(row.agent_id, deque()).append(name)
@@ -230,10 +240,29 @@ class _Converter:
             data["mcpServerName"] = server
         self._write(row, events.TOOL_START, data)
 
+    def _is_seen(self, row: Row, call: _Call) -> bool:
+        """Tell whether a block shows a call that was already written.
+
+        It does in the same message, and in another message of the same agent, unless the call was
+        answered before the block and is answered again after it.
+        """
+        calls = self.known.calls
+        message_id = text_of((row.message or {}).get("id"))
+        in_message = (call, "message", message_id)
+        of_agent = (call, "agent", row.agent_id or row.parent_tool_id)
+        seen = in_message in calls
+        if not seen and of_agent in calls:
+            again = self.known.survey.last_answers.get((self.source.name, call[0]), 0) > row.line
+            seen = message_id is None or not again or self.known.open_calls.get(call[0], 0) > 0
+        calls.update((in_message, of_agent))
+        return seen
+
     def _complete(self, row: Row, block: Mapping[str, Any], kind: str) -> None:
         call_id = text_of(block.get("tool_use_id"))
         data: dict[str, JsonValue] = {}
         name = text_of(block.get("name"))
+        # A call id counts within one source, so an answer goes where the call was written.
+        writer = None if call_id is None else self.known.opened_in.get(call_id)
         if call_id is not None:
             open_calls = self.known.open_calls.get(call_id)
             if open_calls == 0:
@@ -256,7 +285,7 @@ class _Converter:
             if key in block:
                 data["output"] = block[key]
                 break
-        self._write(row, events.TOOL_COMPLETE, data)
+        self._write(row, events.TOOL_COMPLETE, data, writer)
         self._link_unseen(call_id)
 
     def _link_unseen(self, call_id: str | None) -> None:

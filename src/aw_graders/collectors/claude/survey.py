@@ -40,6 +40,7 @@ class Survey:
         self.usage: dict[str, dict[str, int]] = {}
         self.spawned_by: dict[str, str] = {}
         self.has_rows: set[str] = set()
+        self.last_answers: dict[tuple[str, str], int] = {}
         self._prompts: dict[str, list[str]] = {}
         self._beginnings: list[tuple[str, str]] = []
         self._spawning: set[str] = set()
@@ -68,7 +69,7 @@ class Survey:
         for block in blocks_of(row):
             fields = mapping_of(block)
             if fields is not None:
-                self._look_at_block(row, fields)
+                self._look_at_block(source, row, fields)
 
     def _report(self, row: Row) -> None:
         """Take from a progress row which call the sub-agent that it reports on belongs to."""
@@ -91,7 +92,7 @@ class Survey:
         for name, count in counts_of((row.message or {}).get("usage"), source.notes, row.line):
             merged[name] = max(count, merged.get(name, 0))
 
-    def _look_at_block(self, row: Row, block: Mapping[str, Any]) -> None:
+    def _look_at_block(self, source: Source, row: Row, block: Mapping[str, Any]) -> None:
         kind = block.get("type")
         if isinstance(kind, str) and kind in TOOL_USES:
             call_id = text_of(block.get("id"))
@@ -104,6 +105,8 @@ class Survey:
                         calls.append(call_id)
         elif is_result(kind):
             call_id = text_of(block.get("tool_use_id"))
+            if call_id is not None:
+                self.last_answers[source.name, call_id] = row.line
             if call_id is not None and call_id in self._spawning:
                 agent_id = _agent_named(row, block)
                 if agent_id is not None:

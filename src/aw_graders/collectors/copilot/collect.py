@@ -195,11 +195,17 @@ def _converted(kind: str, data: Mapping[str, Any]) -> dict[str, JsonValue]:
 
 
 def _arguments(value: JsonValue) -> JsonValue:
-    """Read arguments that are JSON text of an object; other text stays as it is."""
+    """Read arguments that are JSON text of an object; other text stays as it is.
+
+    So does text that nests so deeply that the event around it, two levels more, would be too deep.
+    """
     if not isinstance(value, str):
         return value
+    text = value.encode("utf-8", "replace")
     try:
-        decoded = _json.decode(value.encode("utf-8", "replace"))
+        decoded = _json.decode(text)
     except _json.JsonError:
+        return value
+    if _json.is_too_deep(b"[[" + text + b"]]"):
         return value
     return decoded if isinstance(decoded, Mapping) else value

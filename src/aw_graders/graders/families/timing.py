@@ -63,7 +63,9 @@ def _execution_duration(given: GraderInput) -> Outcome:
             "no-duration",
             "no duration was recorded; collect the proxy log, the session result, or timed events",
         )
-    details = f"{_SOURCES[duration.source]}, {duration.records} records"
+    details = _SOURCES[duration.source]
+    if duration.records:
+        details += f", {duration.records} records"
     return Measured(duration.value_ms, details)
 
 

@@ -10,7 +10,7 @@ from aw_graders.graders.model import (
     Outcome,
     Unavailable,
 )
-from aw_graders.lookups import Evidence, Request, request_tokens
+from aw_graders.lookups import Evidence, Reading
 
 _RECORDED: Final = "recorded"
 _CONFIG_KEYS: Final = ("inputTokens",)
@@ -20,20 +20,22 @@ def _is_recorded(given: GraderInput) -> bool:
     return given.config.get("inputTokens") == _RECORDED
 
 
-def _read(request: Request, *, recorded: bool) -> int | None:
-    return request.input_tokens if recorded else request.read_tokens
+def _chosen(given: GraderInput) -> Reading:
+    statistics = given.lookups.statistics
+    return statistics.as_recorded if _is_recorded(given) else statistics.as_read
 
 
 def _reading(given: GraderInput) -> str:
     """Say how cached tokens were read, and how many that concerns."""
-    requests = given.lookups.requests
     if _is_recorded(given):
         return "input counts taken as recorded"
-    beside = [r for r in requests if r.cache_is_beside and r.cache_tokens]
-    if not beside:
+    reading = _chosen(given)
+    if not reading.cached_requests:
         return "input counts taken as recorded, no cached tokens beside them"
-    cached = sum(request.cache_tokens or 0 for request in beside)
-    return f"{cached} cached tokens of {len(beside)} requests counted beside the input and added"
+    return (
+        f"{reading.cached} cached tokens of {reading.cached_requests} requests counted beside the "
+        "input and added"
+    )
 
 
 def _router(given: GraderInput) -> str:
@@ -47,27 +49,21 @@ def _working_set_rebuild_factor(given: GraderInput) -> Outcome:
     Counts: what each request read; invalid counts are skipped, not read as 0.
     Unit: factor, 1 or more. Lower is better.
     Unavailable: `no-input-tokens`, when no request has a valid count, or all counts are 0.
-    Cost: O(requests).
+    Cost: O(1), over lookups that are already built.
     Source: Graders Specification 0.5.0, section 4; decision 34.
     """
-    recorded = _is_recorded(given)
-    reads = [
-        (read, request.place)
-        for request in given.lookups.requests
-        if (read := _read(request, recorded=recorded)) is not None
-    ]
-    peak, place = max(reads, key=lambda item: item[0], default=(0, None))
-    if place is None or peak == 0:
+    reading = _chosen(given)
+    if reading.peak_place is None or reading.peak_input == 0:
         return Unavailable(
             "no-input-tokens",
             "no model request has an input token count above 0; collect the proxy's "
             "token-usage.jsonl",
         )
-    total = sum(read for read, _ in reads)
-    details = (
-        f"{total} input tokens in {len(reads)} requests, {peak} in the largest; {_reading(given)}"
+    total, peak = reading.cumulative_input, reading.peak_input
+    details = f"{total} input tokens in {reading.reads} requests, {peak} in the largest; {_reading(given)}"
+    return Measured(
+        max(1, total / peak), details + _router(given), Evidence((reading.peak_place,), 1)
     )
-    return Measured(max(1, total / peak), details + _router(given), Evidence((place,), 1))
 
 
 def _context_growth(given: GraderInput) -> Outcome:
@@ -78,30 +74,27 @@ def _context_growth(given: GraderInput) -> Outcome:
     Unit: factor, 1 or more for whole sessions. Lower is better.
     Unavailable: `no-token-usage`, when no request has a count; `first-request-empty`, when the first
         one has 0 tokens.
-    Cost: O(requests).
+    Cost: O(1), over lookups that are already built.
     Source: Graders Specification 0.5.0, section 4; decisions 7, 34 and 38.
     """
-    recorded = _is_recorded(given)
-    totals = [
-        (total, request.place)
-        for request in given.lookups.requests
-        if (total := request_tokens(request, recorded=recorded)) is not None
-    ]
-    if not totals:
+    reading = _chosen(given)
+    place = reading.first_place
+    if place is None:
         return Unavailable(
             "no-token-usage",
             "no model request has token counts; collect the proxy's token-usage.jsonl",
         )
-    first, place = totals[0]
-    if first == 0:
+    if reading.first == 0:
         return Unavailable(
             "first-request-empty",
             "the first model request has 0 tokens, so growth has no base",
             Evidence((place,), 1),
         )
-    total = sum(count for count, _ in totals)
-    details = f"{total} tokens in {len(totals)} requests, {first} in the first; {_reading(given)}"
-    return Measured(total / first, details + _router(given), Evidence((place,), 1))
+    details = (
+        f"{reading.total} tokens in {reading.counted} requests, {reading.first} in the first; "
+        f"{_reading(given)}"
+    )
+    return Measured(reading.total / reading.first, details + _router(given), Evidence((place,), 1))
 
 
 GRADERS: Final = (
@@ -116,7 +109,7 @@ GRADERS: Final = (
         minimum=1,
         config_keys=_CONFIG_KEYS,
         compute=_working_set_rebuild_factor,
-        cost="O(requests), over lookups that are already built",
+        cost="O(1), over lookups that are already built",
     ),
     GraderSpec(
         id="context-growth",
@@ -128,6 +121,6 @@ GRADERS: Final = (
         direction=LOWER,
         config_keys=_CONFIG_KEYS,
         compute=_context_growth,
-        cost="O(requests), over lookups that are already built",
+        cost="O(1), over lookups that are already built",
     ),
 )

@@ -1,6 +1,5 @@
 """How many tool calls succeeded, and how many did not."""
 
-from collections import Counter
 from typing import Final
 
 from aw_graders.graders.missing import AGENT_NOT_OBSERVED, NO_TOOL_CALLS
@@ -31,7 +30,7 @@ def _tool_success_rate(given: GraderInput) -> Outcome:
     Unit: ratio, from 0.0 to 1.0. Higher is better.
     Unavailable: `no-tool-calls`, when no call was observed; `no-outcome-recorded`, when no call has
         a known outcome.
-    Cost: O(calls), for the names of the failed ones.
+    Cost: O(1), over lookups that are already built.
     Source: Graders Specification 0.5.0, sections 2 and 4; decision 1.
     """
     statistics = given.lookups.statistics
@@ -52,7 +51,7 @@ def _tool_failure_count(given: GraderInput) -> Outcome:
     Unit: count, 0 or more. Lower is better.
     Unavailable: `agent-not-observed`, when nothing was collected from agent or gateway; an observed
         agent without calls has 0 failures. `no-outcome-recorded`, when calls have no outcome.
-    Cost: O(calls), for the names of the failed ones.
+    Cost: O(1), over lookups that are already built.
     Source: Graders Specification 0.5.0, section 4; decisions 1 and 3.
     """
     statistics = given.lookups.statistics
@@ -75,8 +74,7 @@ def _details(lookups: SessionLookups) -> str:
         return "no tool call was made"
     text = f"{statistics.failed_tool_calls} of {statistics.tool_calls} calls failed"
     if statistics.failed_tool_calls:
-        failed = Counter(call.name for call in lookups.tool_calls if call.failed)
-        ranked = sorted(failed.items(), key=lambda item: (-item[1], item[0]))
+        ranked = statistics.failures_by_tool
         shown = ", ".join(f"{name} {count}" for name, count in ranked[:_SHOWN_NAMES])
         more = len(ranked) - _SHOWN_NAMES
         text += f": {shown}" + (f" and {more} more tools" if more > 0 else "")

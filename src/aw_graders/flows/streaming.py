@@ -1,0 +1,309 @@
+"""Lookups of a unified session in JSON Lines that is too large to be held.
+
+The file is cut into segments at line ends. Each is read batch by batch and gives its rows, here or
+in a copy of this process; the rows of all segments together are those of the session.
+"""
+
+import gc
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import BinaryIO, Final, TypeAlias
+
+import msgspec
+
+from aw_graders.lookups import (
+    Observer,
+    RedactedObservations,
+    SessionLookups,
+    build_lookups,
+    needs_times,
+)
+from aw_graders.processes import MAX_SHARED_TASKS, can_share, share
+from aw_graders.redaction import merge_redacted, pack, redact_observations, unpack
+from aw_graders.session import Problem, SessionFormatError
+from aw_graders.session.codec import LENIENT_HINT, SECOND_EXECUTION, EventReader, too_long
+from aw_graders.session.events import AGENT_EXECUTION, SESSION_FORMAT
+from aw_graders.session.limits import MAX_LINE_BYTES, STREAM_FROM_BYTES
+from aw_graders.session.stream import decode_batch, line_of, read_with_care
+
+# A batch stays in the processor's cache together with the events made of it.
+_BATCH_BYTES: Final = 64 * 1024
+_SEGMENT_BYTES: Final = 4 * 1024 * 1024
+# A copy of this process pays from about this size on.
+_SHARE_FROM_BYTES: Final = 16 * 1024 * 1024
+_FIRST_LINE_BYTES: Final = 64 * 1024
+_BOM: Final = b"\xef\xbb\xbf"
+# Types of which a session holds one event.
+_ONCE: Final = frozenset({AGENT_EXECUTION, SESSION_FORMAT})
+
+
+class Streamed(msgspec.Struct, frozen=True):
+    """What reading gave: the lookups, what lenient reading skipped, what decoding settled."""
+
+    lookups: SessionLookups
+    skipped: tuple[Problem, ...] = ()
+    lone_surrogates: int = 0
+    duplicate_keys: int = 0
+
+
+class _Part(msgspec.Struct, array_like=True):
+    """What reading consecutive segments gave. Line numbers count from 1 within the part.
+
+    `problem` is the first thing that stops strict reading; nothing behind it was read.
+    `execution_line` is the line of the first `agent.execution` event. `rows` holds what was observed,
+    packed, when the part comes from a copy of this process.
+    """
+
+    first: int
+    segments: int = 0
+    lines: int = 0
+    executions: int = 0
+    problem: Problem | None = None
+    execution_line: int | None = None
+    skipped: tuple[Problem, ...] = ()
+    lone_surrogates: int = 0
+    duplicate_keys: int = 0
+    rows: bytes = b""
+
+
+def is_streamable(path: Path) -> bool:
+    """Tell whether `path` is a large unified session in JSON Lines, by its size and first line.
+
+    Whatever else it is, faulty headers included, is read whole and judged there.
+    Raises: OSError.
+    """
+    if not path.is_file() or path.stat().st_size < STREAM_FROM_BYTES:
+        return False
+    with path.open("rb") as file:
+        line = file.readline(_FIRST_LINE_BYTES).removeprefix(_BOM)
+    try:
+        EventReader().line(line.rstrip(b"\n"), 1)
+    except SessionFormatError:
+        return False
+    return line[:1] == b"{"
+
+
+def stream_lookups(path: Path, *, lenient: bool = False) -> Streamed:
+    """Read a large unified session and conclude its lookups, in memory that does not grow with it.
+
+    Takes: a file for which `is_streamable` is true.
+    Returns: the lookups that reading it whole would give, without `events_by_type`. Rows of tool
+        calls and requests are all that is kept.
+    Raises: SessionFormatError for the first line that strict reading refuses; OSError.
+    Cost: O(bytes); strict reading of more than 16 MiB uses two processes where it can.
+    """
+    collects = gc.isenabled()
+    # Nothing read here forms cycles; searching for them would cost more than decoding.
+    gc.disable()
+    try:
+        return _stream(path, lenient=lenient)
+    finally:
+        if collects:
+            gc.enable()
+
+
+def _stream(path: Path, *, lenient: bool) -> Streamed:
+    read = _read_in_one if lenient else _read_in_segments
+    parts, rows = read(path, keep_times=False)
+    if needs_times(rows.observations.spans, rows.observations.collection_ns):
+        parts, rows = read(path, keep_times=True)
+    return Streamed(
+        build_lookups(rows),
+        parts[0].skipped,
+        sum(part.lone_surrogates for part in parts),
+        sum(part.duplicate_keys for part in parts),
+    )
+
+
+def _segments(file: BinaryIO, size: int) -> list[int]:
+    """List where segments begin, and the end of the file; each begins a line."""
+    step = max(_SEGMENT_BYTES, size // (MAX_SHARED_TASKS - 1))
+    starts = [0]
+    while starts[-1] + step < size:
+        file.seek(starts[-1] + step)
+        while (line := file.readline(_SEGMENT_BYTES)) and not line.endswith(b"\n"):
+            pass
+        starts.append(file.tell())
+    if starts[-1] != size:
+        starts.append(size)
+    return starts
+
+
+_Read: TypeAlias = tuple[list[_Part], RedactedObservations]
+
+
+def _read_in_one(path: Path, *, keep_times: bool) -> _Read:
+    """Read leniently: what is skipped in one line depends on all lines before it."""
+    with path.open("rb", buffering=_BATCH_BYTES) as file:
+        size = os.fstat(file.fileno()).st_size
+        reading = _Reading(file, 0, keep_times=keep_times, lenient=True)
+        reading.read(0, size)
+        part, rows = reading.done()
+    return [part], rows
+
+
+def _read_in_segments(path: Path, *, keep_times: bool) -> _Read:
+    """Read strictly, segments in any order, in two processes when it pays."""
+    with path.open("rb", buffering=_BATCH_BYTES) as file:
+        size = os.fstat(file.fileno()).st_size
+        starts = _segments(file, size)
+    count = len(starts) - 1
+    found: list[tuple[_Part, RedactedObservations]] = []
+
+    def read(segments: Iterable[int]) -> Iterator[tuple[_Part, RedactedObservations]]:
+        # Each process opens the file anew: a copied descriptor would share its position.
+        with path.open("rb", buffering=_BATCH_BYTES) as file:
+            yield from _read_parts(file, starts, segments, keep_times=keep_times)
+
+    def mine(segments: Iterable[int]) -> None:
+        found.extend(read(segments))
+
+    if size >= _SHARE_FROM_BYTES and can_share():
+        answer = share(count, lambda segments: _packed(read(segments)), mine)
+        found += [] if answer is None else _unpacked(answer)
+    # What is left: everything, or what a copy had taken that ended before its time.
+    read_already = {
+        segment for part, _ in found for segment in range(part.first, part.first + part.segments)
+    }
+    mine([segment for segment in range(count) if segment not in read_already])
+    found.sort(key=lambda item: item[0].first)
+    parts = [part for part, _ in found]
+    _refuse_first_problem(parts)
+    return parts, merge_redacted([rows for _, rows in found])
+
+
+def _read_parts(
+    file: BinaryIO, starts: Sequence[int], segments: Iterable[int], *, keep_times: bool
+) -> Iterator[tuple[_Part, RedactedObservations]]:
+    """Read segments, those that follow each other as one part."""
+    reading: _Reading | None = None
+    for segment in segments:
+        if reading is None or segment != reading.next_segment:
+            if reading is not None:
+                yield reading.done()
+            reading = _Reading(file, segment, keep_times=keep_times)
+        reading.read(starts[segment], starts[segment + 1])
+    if reading is not None:
+        yield reading.done()
+
+
+def _packed(found: Iterable[tuple[_Part, RedactedObservations]]) -> bytes:
+    parts: list[_Part] = []
+    for part, rows in found:
+        part.rows = pack(rows)
+        parts.append(part)
+    return msgspec.msgpack.encode(parts)
+
+
+def _unpacked(answer: bytes) -> list[tuple[_Part, RedactedObservations]]:
+    parts = msgspec.msgpack.decode(answer, type=list[_Part])
+    return [(part, unpack(part.rows)) for part in parts]
+
+
+def _refuse_first_problem(ordered: Sequence[_Part]) -> None:
+    """Raise for the first line, in file order, that strict reading refuses."""
+    before, executions = 0, 0
+    for part in ordered:
+        problem = part.problem
+        line = part.execution_line
+        if executions and line is not None and (problem is None or line < (problem.line or 0)):
+            problem = Problem(SECOND_EXECUTION, line, 1, LENIENT_HINT)
+        if problem is not None:
+            line = before + (problem.line or 1)
+            raise SessionFormatError(msgspec.structs.replace(problem, line=line))
+        executions += part.executions
+        before += part.lines
+
+
+def _mask(text: str) -> str:
+    # Loaded here because hardly a session needs it while it is read.
+    from aw_graders.redaction import mask_text  # noqa: PLC0415
+
+    return mask_text(text)
+
+
+class _Reading:
+    """Consecutive segments while they are being read."""
+
+    def __init__(
+        self, file: BinaryIO, segment: int, *, keep_times: bool, lenient: bool = False
+    ) -> None:
+        self._file = file
+        self._observer = Observer(mask=_mask, keep_times=keep_times)
+        # Where a segment is not the first, the header has been met; any other is one too many.
+        self._reader = EventReader(lenient=lenient, started=segment > 0)
+        self._part = _Part(segment)
+
+    @property
+    def next_segment(self) -> int:
+        """The segment that would continue this part."""
+        return self._part.first + self._part.segments
+
+    def read(self, start: int, end: int) -> None:
+        """Read the lines of the next segment, up to the first that is refused."""
+        part = self._part
+        part.segments += 1
+        if part.problem is not None:
+            return
+        try:
+            for lines in self._batches(start, end):
+                self._take(lines)
+                part.lines += len(lines)
+        except SessionFormatError as failure:
+            part.problem = failure.problem
+
+    def done(self) -> tuple[_Part, RedactedObservations]:
+        """End the part."""
+        part, reader = self._part, self._reader
+        part.executions = self._observer.observations.executions
+        part.skipped = tuple(reader.skipped)
+        part.lone_surrogates = reader.lone_surrogates
+        part.duplicate_keys = reader.duplicate_keys
+        return part, redact_observations(self._observer.observations)
+
+    def _take(self, lines: list[bytes]) -> None:
+        part, reader, seen = self._part, self._reader, self._observer.observations
+        headers, executions = seen.headers, seen.executions
+        fast = decode_batch(lines) if reader.started else None
+        if fast is not None and reader.lenient and any(event.type in _ONCE for event in fast):
+            fast = None
+        self._observer.feed(read_with_care(lines, reader, part.lines) if fast is None else fast)
+        if (headers, executions) == (seen.headers, seen.executions):
+            return
+        if fast is not None:
+            # Something came that may come only once; this says which line is too many, if any.
+            read_with_care(lines, reader, part.lines)
+        if part.execution_line is None and seen.executions:
+            part.execution_line = line_of(AGENT_EXECUTION, lines, part.lines)
+
+    def _batches(self, start: int, end: int) -> Iterator[list[bytes]]:
+        """Read as many lines at a time as fill a batch.
+
+        Where a line may be over the limit, lines are read one by one, and such a line in pieces.
+        """
+        file = self._file
+        file.seek(start)
+        if start == 0 and file.read(len(_BOM)) != _BOM:
+            file.seek(0)
+        bounded = end - start > MAX_LINE_BYTES
+        while (left := end - file.tell()) > 0:
+            # One line more is read than fits into the hint, which here is the segment's last.
+            lines = self._bounded_line() if bounded else file.readlines(min(_BATCH_BYTES, left - 1))
+            if not lines:
+                return
+            yield lines
+
+    def _bounded_line(self) -> list[bytes]:
+        """Read the next line that is not over the limit; none at the end of the file."""
+        while line := self._file.readline(MAX_LINE_BYTES + 1):
+            length, rest = len(line), line
+            while rest and not rest.endswith(b"\n"):
+                rest = self._file.readline(_SEGMENT_BYTES)
+                length += len(rest)
+            if length <= MAX_LINE_BYTES + 1:
+                return [line]
+            problem = Problem(too_long(length), self._part.lines + 1, 1, LENIENT_HINT)
+            self._reader.fail(problem)
+            self._part.lines += 1
+        return []
