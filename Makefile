@@ -63,8 +63,8 @@ conformance: $(STAMP) ## Rewrite docs/conformance.md from a run of all tests
 	$(MEASURED_TESTS)
 	$(BIN)/python tools/conformance.py --write $(SPEC_REPORT)
 
-bench: $(STAMP) ## Measure grading of large sessions
-	$(BIN)/python -m benchmarks
+bench: $(STAMP) ## Measure grading of large sessions; WRITE=--write records it
+	$(BIN)/python -m benchmarks $(WRITE)
 
 format: $(STAMP) ## Rewrite the sources in the project's style
 	$(BIN)/ruff check --fix-only --quiet .

@@ -2,35 +2,48 @@
 
 import random
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
+
+import msgspec
 
 from aw_graders._json import compact
+from aw_graders.session import HEADER
 
-_WORDS = ("alpha", "error", "file", "line", "src/main.py", "ok", "test", "value", "\n", '"quoted"')
-_PATHS = {
-    "agent": "agent-session.jsonl",
-    "firewall": "token-usage.jsonl",
-    "mcp": "mcp-logs/gateway.jsonl",
-}
-
-
-def _text(source: random.Random, words: int) -> str:
-    return " ".join(source.choices(_WORDS, k=words))
+_WORDS: Final = (
+    *("alpha", "error", "file", "line", "src/main.py", "ok", "test", "value"),
+    *("\n", '"quoted"'),
+)
+_PATHS: Final = {"agent": "agent.jsonl", "firewall": "token-usage.jsonl", "mcp": "gateway.jsonl"}
+_POOL_WORDS: Final = 200_000
 
 
-def write_session(path: Path, size: int, *, output_words: int, deltas: int) -> int:
-    """Write a session of about `size` bytes and return the number of its events.
+class Mix(msgspec.Struct, frozen=True):
+    """What one round of a session holds besides a tool call, a request and a gateway event.
 
-    Each round is one tool call with an output of up to `output_words` words, one model request, one
-    gateway event and `deltas` short message deltas.
+    `output_characters` is the largest length of the tool's output, `deltas` the number of short
+    pieces in which the answer comes.
     """
+
+    output_characters: int
+    deltas: int
+
+
+# 200 MB of these are 150,000 events of 1.3 KB: tools that return whole files.
+OUTPUT_HEAVY: Final = Mix(output_characters=57_000, deltas=20)
+# 100 MB of these are 560,000 events of 0.18 KB: an answer that comes word by word.
+SMALL_EVENTS: Final = Mix(output_characters=20, deltas=60)
+# As above, with three times the calls and requests: every fourth event decides something.
+MANY_CALLS: Final = Mix(output_characters=20, deltas=12)
+
+
+def write_session(path: Path, mix: Mix, *, size: int = 0, events: int = 0) -> int:
+    """Write a session of about `size` bytes or `events` events; return the number of events."""
     source = random.Random(7)  # noqa: S311 - made-up data has to be the same each time
+    pool = " ".join(source.choices(_WORDS, k=_POOL_WORDS))
     index = dict.fromkeys(_PATHS, 0)
-    events = 1
+    written, number = 1, 0
     with path.open("wb") as file:
-        file.write(
-            b'{"type":"session.format","data":{"version":1},"provenance":{"component":"collector","phase":"conclusion","path":"usage/aw_session.jsonl","index":0}}\n'
-        )
+        file.write(compact(HEADER.to_json()) + b"\n")
 
         def write(component: str, kind: str, data: dict[str, Any]) -> None:
             place = {
@@ -42,37 +55,27 @@ def write_session(path: Path, size: int, *, output_words: int, deltas: int) -> i
             index[component] += 1
             file.write(compact({"type": kind, "data": data, "provenance": place}) + b"\n")
 
-        number = 0
-        while file.tell() < size:
+        while file.tell() < size or written < events:
             number += 1
-            name = source.choice(("bash", "view", "edit", "grep"))
-            write(
-                "agent",
-                "tool.execution_start",
-                {
-                    "toolCallId": f"c{number}",
-                    "toolName": name,
-                    "input": {"n": source.randrange(40)},
-                },
-            )
-            output = _text(source, source.randrange(1, output_words + 1))
-            write(
-                "agent",
-                "tool.execution_complete",
-                {"toolCallId": f"c{number}", "success": source.random() > 0.1, "output": output},
-            )
-            usage = {"inputTokens": 1000 + number, "outputTokens": 50}
-            write(
-                "firewall",
-                "firewall.token_usage",
-                {"model": "m", "requestId": f"r{number}", "durationMs": 900, "usage": usage},
-            )
-            write("mcp", "mcp.event", {"event": "request", "level": "info", "message": "served"})
-            for delta in range(deltas):
-                write(
-                    "agent",
-                    "assistant.message_delta",
-                    {"messageId": f"m{number}", "deltaContent": _text(source, 1 + delta % 2)},
-                )
-            events += 4 + deltas
-    return events
+            _write_round(write, source, pool, mix, number)
+            written += 4 + mix.deltas
+    return written
+
+
+def _write_round(write: Any, source: random.Random, pool: str, mix: Mix, number: int) -> None:
+    call = {"toolCallId": f"c{number}"}
+    name = source.choice(("bash", "view", "edit", "grep"))
+    given = {"n": source.randrange(40)}
+    write("agent", "tool.execution_start", {**call, "toolName": name, "input": given})
+    start = source.randrange(len(pool) - mix.output_characters)
+    output = pool[start : start + source.randrange(1, mix.output_characters)]
+    ended = {**call, "success": source.random() > 0.1, "output": output}
+    write("agent", "tool.execution_complete", ended)
+    usage = {"inputTokens": 1000 + number, "outputTokens": 50}
+    request = {"model": "m", "requestId": f"r{number}", "durationMs": 900, "usage": usage}
+    write("firewall", "firewall.token_usage", request)
+    write("mcp", "mcp.event", {"event": "request", "level": "info", "message": "served"})
+    for delta in range(mix.deltas):
+        piece = _WORDS[(number + delta) % len(_WORDS)]
+        said = {"messageId": f"m{number}", "deltaContent": piece}
+        write("agent", "assistant.message_delta", said)

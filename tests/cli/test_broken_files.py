@@ -517,7 +517,7 @@ def test_a_line_at_the_limit_is_read_and_one_byte_more_is_refused_by_name():
     document, lines = _graded(b"".join(parts), "--lenient")
 
     _holds(_values(evidence), _WHOLE)
-    assert said.startswith("aw: <stdin>:4:1: the line has 32 MiB, the limit is 32 MiB")
+    assert said.startswith("aw: <stdin>:4:1: the line has 33554433 bytes, the limit is 32 MiB")
     assert lines == [said]
     assert document["partial"] is True
     _holds(_numbers(document), {"tool-failure-count": 2, "execution-step-count": 2})

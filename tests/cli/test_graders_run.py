@@ -7,6 +7,7 @@ import sys
 
 import pytest
 
+from aw_graders.session import limits
 from tests.support import ROOT, grader_cases, lines_of
 
 _EXAMPLE = ROOT / "examples" / "workflow-run.jsonl"
@@ -203,3 +204,112 @@ def test_a_secret_reaches_neither_results_nor_errors(tmp_path):
         file.write_bytes(content)
         run = aw("graders", "run", "--session", file)
         assert secret not in run.stdout + run.stderr
+
+
+def test_a_large_session_gives_the_same_bytes_from_a_file_a_pipe_and_an_array(tmp_path):
+    lines = _EXAMPLE.read_bytes().splitlines()
+    padding = b"x" * 40_000
+    padded = [
+        line.replace(b'"data":{', b'"data":{"padding":"' + padding + b'",', 1) for line in lines[1:]
+    ]
+    content = b"\n".join([lines[0], *padded]) + b"\n"
+    path = tmp_path / "large.jsonl"
+    path.write_bytes(content)
+    assert len(content) > limits.STREAM_FROM_BYTES
+
+    runs = [
+        aw("graders", "run", "--session", path, "--json"),
+        aw("graders", "run", "--json", stdin=content),
+        aw("graders", "run", "--json", stdin=b"[" + b",".join(content.splitlines()) + b"]"),
+        aw("graders", "run", "--session", _EXAMPLE, "--json"),
+    ]
+
+    assert {run.returncode for run in runs} == {0}
+    assert len({run.stdout for run in runs}) == 1
+
+
+def test_a_large_session_is_refused_as_a_small_one_is(tmp_path):
+    event = _EVENT.replace(b"{}", b'{"output":"' + b"x" * 100_000 + b'"}')
+    content = _HEADER + event * 50
+    for spoil, said in ((b"{\n", "expecting property name"), (_HEADER, "second header")):
+        path = tmp_path / "large.jsonl"
+        path.write_bytes(content + spoil + event)
+
+        strict = aw("graders", "run", "--session", path, "--json")
+        lenient = aw("graders", "run", "--session", path, "--json", "--lenient")
+
+        assert strict.returncode == 3
+        assert strict.stderr.decode().startswith(f"aw: {path}:52:")
+        assert said in strict.stderr.decode()
+        assert strict.stderr.count(b"\n") == 1
+        assert lenient.returncode == 0
+        assert json.loads(lenient.stdout)["partial"] is True
+
+
+def test_files_of_one_name_are_two_sources(tmp_path):
+    for folder, success in (("a", True), ("b", False)):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "events.jsonl").write_bytes(_copilot(folder, success=success))
+
+    run = aw(
+        *("graders", "run", "--json"),
+        *("--session", tmp_path / "a" / "events.jsonl"),
+        *("--session", tmp_path / "b" / "events.jsonl"),
+    )
+
+    values = {result["id"]: result["value"] for result in json.loads(run.stdout)["results"]}
+    assert values["tool-success-rate"] == 0.5
+    assert str(tmp_path).encode() not in run.stdout
+
+
+def _copilot(session, *, success):
+    rows = [
+        ("session.start", {"sessionId": session, "version": 1}),
+        ("tool.execution_start", {"toolCallId": "c1", "toolName": "sh", "arguments": {"n": 1}}),
+        ("tool.execution_complete", {"toolCallId": "c1", "success": success}),
+    ]
+    stamp = {"timestamp": "2026-01-01T00:00:00.000Z", "parentId": None}
+    return lines_of(
+        [{"type": kind, "data": data, "id": session + kind, **stamp} for kind, data in rows]
+    )
+
+
+def test_a_file_given_twice_and_two_unified_sessions_are_refused(tmp_path):
+    other = tmp_path / "other.jsonl"
+    other.write_bytes(_HEADER + _EVENT)
+
+    twice = aw("graders", "run", "--session", other, "--session", other)
+    two = aw("graders", "run", "--session", other, "--session", _EXAMPLE)
+
+    assert (twice.returncode, two.returncode) == (2, 3)
+    assert b"is given twice" in twice.stderr
+    assert b"one by one" in two.stderr
+
+
+def test_sub_agents_of_every_given_recording_are_found(tmp_path):
+    base = {"sessionId": "s", "timestamp": "2026-01-01T00:00:00.000Z", "cwd": "/w", "version": "2"}
+    for name in ("one", "two"):
+        folder = tmp_path / name / "subagents"
+        folder.mkdir(parents=True)
+        for path, owner in ((tmp_path / f"{name}.jsonl", name), (folder / "agent-a1.jsonl", "sub")):
+            message = {
+                "id": f"m-{name}-{owner}",
+                "role": "assistant",
+                "model": "m",
+                "content": [{"type": "text", "text": "hi"}],
+                "usage": {"input_tokens": 5, "output_tokens": 1},
+            }
+            row = {**base, "type": "assistant", "uuid": f"u-{name}-{owner}", "message": message}
+            row |= {"sessionId": name, "parentUuid": None}
+            if owner == "sub":
+                row |= {"isSidechain": True, "agentId": "a1"}
+            path.write_bytes(lines_of([row]))
+
+    run = aw(
+        *("graders", "run", "--json"),
+        *("--session", tmp_path / "one.jsonl"),
+        *("--session", tmp_path / "two.jsonl"),
+    )
+
+    values = {result["id"]: result["value"] for result in json.loads(run.stdout)["results"]}
+    assert values["execution-step-count"] == 4

@@ -1,5 +1,6 @@
 """The engine contains failures, keeps input unchanged, and takes redacted sessions alone."""
 
+import gc
 from types import MappingProxyType
 
 import msgspec
@@ -14,9 +15,11 @@ from aw_graders.graders import (
     grade,
     results_document,
 )
+from aw_graders.graders.fence import own
 from aw_graders.lookups import create_session_lookups
+from aw_graders.lookups.lazily import Lazily
 from aw_graders.redaction import redact
-from aw_graders.session import Redacted, read_session
+from aw_graders.session import Redacted, encode_jsonl, read_session
 from tests.support import ROOT, redacted
 
 _EXAMPLE = (ROOT / "examples" / "workflow-run.jsonl").read_bytes()
@@ -46,7 +49,7 @@ def test_a_grader_that_raises_is_one_error_and_the_others_go_on(broken):
 
 
 @pytest.mark.spec("G-2-10", "G-8-14")
-def test_nothing_a_grader_is_given_can_be_changed():
+def test_nothing_a_grader_is_given_can_be_assigned_to():
     tried = []
 
     def attempt(action):
@@ -60,10 +63,10 @@ def test_nothing_a_grader_is_given_can_be_changed():
     def vandal(given):
         lookups = given.lookups
         call = next(call for call in lookups.tool_calls if call.arguments)
+        event = lookups.events_of_type("tool.execution_start")[0]
         attempt(lambda: setattr(given, "config", {}))
         attempt(lambda: given.config.__setitem__("a", 1))
         attempt(lambda: setattr(lookups, "events", 0))
-        attempt(lambda: object.__setattr__(lookups, "events", 0))
         attempt(lambda: lookups.tool_calls.append(call))
         attempt(lambda: lookups.observed.add(("a", "b")))
         attempt(lambda: setattr(call, "name", "x"))
@@ -71,25 +74,73 @@ def test_nothing_a_grader_is_given_can_be_changed():
         attempt(lambda: setattr(lookups.statistics, "tool_calls", 0))
         attempt(lambda: lookups.tool_calls_by_id.__setitem__("a", call))
         attempt(lambda: lookups.context.experiments.__setitem__("a", 1))
+        attempt(lambda: setattr(event, "type", "x"))
+        attempt(lambda: event.data.__setitem__("x", 1))
         return Measured(0)
 
-    registry = {
-        "vandal": msgspec.structs.replace(BUILT_IN["loops"], id="vandal", compute=vandal),
-        **BUILT_IN,
-    }
     session = _example()
-    frozen = msgspec.structs.replace(
-        default_settings()[0], id="vandal", config=MappingProxyType({})
-    )
+    plain = msgspec.structs.replace(default_settings()[0], id="vandal", config={})
 
-    results = grade(session, (frozen, *default_settings()), registry)
+    results = grade(session, (plain, *default_settings()), _with(vandal))
 
-    assert tried == [True] * 11
+    assert tried == [True] * 12
     assert results[1:] == grade(session)
 
 
+def _with(compute):
+    return {
+        "vandal": msgspec.structs.replace(BUILT_IN["loops"], id="vandal", compute=compute),
+        **BUILT_IN,
+    }
+
+
+def _overwrite(value):
+    """Force another value into every field, at every depth, past the fence of a frozen struct."""
+    if isinstance(value, msgspec.Struct):
+        for name in value.__struct_fields__:
+            _overwrite(getattr(value, name))
+            msgspec.structs.force_setattr(value, name, None)
+    elif isinstance(value, Lazily):
+        _overwrite(value())
+        object.__setattr__(value, "_make", None)
+    elif isinstance(value, tuple):
+        for item in value:
+            _overwrite(item)
+    elif isinstance(value, MappingProxyType):
+        for held in gc.get_referents(value):
+            for item in held.values():
+                _overwrite(item)
+            held.clear()
+
+
+@pytest.mark.spec("G-2-10", "G-8-14")
+def test_what_a_grader_forces_into_its_input_reaches_no_session_config_or_other_grader():
+    def vandal(given):
+        _overwrite(given)
+        return Measured(0)
+
+    session = _example()
+    before = encode_jsonl(session.session)
+    settings = msgspec.structs.replace(
+        default_settings()[0], id="vandal", config=MappingProxyType({"a": MappingProxyType({})})
+    )
+    expected = grade(session)
+
+    results = grade(session, (settings, *default_settings()), _with(vandal))
+
+    assert results[0].value == 0
+    assert results[1:] == expected
+    assert settings.config == {"a": {}}
+    assert encode_jsonl(session.session) == before
+
+
+def test_a_kind_of_value_that_cannot_be_copied_is_handed_to_no_grader():
+    with pytest.raises(TypeError, match="bytearray"):
+        own(({"a": bytearray()},))
+
+
 @pytest.mark.spec("G-2-10")
-def test_events_cannot_be_changed_at_any_depth():
+def test_data_of_events_cannot_be_changed_at_any_depth():
     event = redacted(
         [
             {
@@ -101,7 +152,6 @@ def test_events_cannot_be_changed_at_any_depth():
     ).events[1]
     for action in (
         lambda: setattr(event, "type", "x"),
-        lambda: object.__setattr__(event, "type", "x"),
         lambda: event.data.__setitem__("x", 1),
         lambda: event.data["x"].__setitem__("y", 1),
         lambda: event.data["x"]["y"].append(1),

@@ -4,9 +4,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from aw_graders import _json
 from aw_graders.graders import grade
 from aw_graders.redaction import mask_text, redact
-from aw_graders.session import Session, encode_jsonl, read_session
+from aw_graders.session import Event, Provenance, Session, encode_jsonl, read_session
 from tests.support import ROOT, lines_of
 
 # Put together here, so that no scanner takes this file for a leak.
@@ -86,3 +87,14 @@ def test_masking_twice_is_masking_once(text):
 def test_hostile_text_is_masked_in_linear_time():
     for text in ("a" * 1_000_000, "-----BEGIN " * 50_000, "eyJ." * 200_000, '"' * 1_000_000):
         mask_text(text)
+
+
+def test_a_secret_at_the_deepest_level_is_masked():
+    depth = _json.MAX_DEPTH - 2
+    nested = '{"k":' * depth + '"' + _SECRETS["github-token"] + '"' + "}" * depth
+    event = Event("a.b", Provenance("agent", "agent", "p", 0), nested.encode())
+
+    masked = redact(Session.of([event])).session.events[1].data_json
+
+    assert _SECRETS["github-token"].encode() not in masked
+    assert b"[REDACTED:github-token:" in masked

@@ -102,18 +102,20 @@ def _companions(path: Path, given: SourceFile, known: set[str]) -> list[SourceFi
 
 def load_observed(paths: tuple[Path, ...], *, lenient: bool, strict: bool) -> tuple[str, Observed]:
     """Read what a person pointed at as far as grading needs it, or end with one line."""
-    if len(paths) == 1:
-        name = str(paths[0])
-        try:
-            streamed = observe_stream(paths[0], lenient=lenient)
-        except SessionFormatError as failure:
-            stop(Exit.FAILED, failure.problem.text(name))
-        except OSError as failure:
-            stop(Exit.FAILED, f"{name}: cannot be read: {failure.strerror or failure}")
-        if streamed is not None:
-            return name, streamed
-    name, evidence = load(paths, lenient=lenient, strict=strict)
-    return name, observe(evidence)
+    name = str(paths[0]) if paths else STDIN
+    try:
+        streamed = observe_stream(paths[0], lenient=lenient) if len(paths) == 1 else None
+        if streamed is None:
+            _, files = session_files(paths)
+            if not paths:
+                streamed = observe_stream(files[0].content, lenient=lenient)
+            if streamed is None:
+                return name, observe(read_evidence(files, lenient=lenient, strict=strict))
+    except SessionFormatError as failure:
+        stop(Exit.FAILED, failure.problem.text(name))
+    except OSError as failure:
+        stop(Exit.FAILED, f"{name}: cannot be read: {failure.strerror or failure}")
+    return name, streamed
 
 
 def load(paths: tuple[Path, ...], *, lenient: bool, strict: bool) -> tuple[str, Evidence]:

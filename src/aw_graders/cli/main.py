@@ -6,6 +6,8 @@ from typing import Final
 
 import click
 
+from aw_graders.cli.exits import Exit
+
 _GROUPS: Final = {
     "graders": ("aw_graders.cli.graders", "Grade sessions; list and explain the graders."),
     "session": ("aw_graders.cli.session", "Check and show unified sessions."),
@@ -46,19 +48,21 @@ def cli(ctx: click.Context, debug: bool) -> None:  # noqa: FBT001
     ctx.obj = {"debug": debug}
 
 
-def run() -> None:
-    """Run `aw`; nobody sees a traceback unless they ask for one."""
+def run() -> int:
+    """Run `aw` and return its exit status; nobody sees a traceback unless they ask for one."""
     debug = "--debug" in sys.argv
     try:
         cli(prog_name="aw")
+    except SystemExit as end:
+        return end.code if isinstance(end.code, int) else int(end.code is not None)
     except BrokenPipeError:
         # The reader went away, as `head` does; there is nobody left to tell.
-        sys.stderr.close()
-        raise SystemExit(3) from None
+        return int(Exit.FAILED)
     except Exception as failure:
         if debug:
             raise
         click.echo(
             f"aw: internal error ({type(failure).__name__}); run again with --debug", err=True
         )
-        raise SystemExit(3) from None
+        return int(Exit.FAILED)
+    return int(Exit.CLEAN)

@@ -11,7 +11,8 @@ from aw_graders.cli.inputs import load, read_path
 from aw_graders.diagnostics import printable
 from aw_graders.redaction import mask_text, redact
 from aw_graders.reports.timeline import render_timeline, timeline_rows
-from aw_graders.session import Problem, validate
+from aw_graders.session import Problem
+from aw_graders.session.validate import validate
 
 
 @click.group("session")

@@ -156,7 +156,7 @@ class _Reader:
     def _document(self, index: int, line: bytes, offset: int) -> int:
         first = line[0]
         if first not in b"{[":
-            return self._other(index, line)
+            return self._other(index, line, offset)
         try:
             decoded = _json.decode_counting(line)
         except JsonError as failure:
@@ -165,7 +165,7 @@ class _Reader:
         self._keep(index, decoded)
         return index + 1
 
-    def _other(self, index: int, line: bytes) -> int:
+    def _other(self, index: int, line: bytes, offset: int) -> int:
         """Handle a line that begins with neither an object nor an array."""
         if self.in_array and line[:1] in b",]":
             rest = line.lstrip(b",] \t\r")
@@ -173,7 +173,7 @@ class _Reader:
                 self.in_array = False
             if not rest:
                 return index + 1
-            return self._document(index, rest, len(line) - len(rest))
+            return self._document(index, rest, offset + len(line) - len(rest))
         if line[0] in _SCALAR_STARTS or line in _LITERALS:
             try:
                 self._keep(index, _json.decode_counting(line))

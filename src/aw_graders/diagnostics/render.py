@@ -1,7 +1,6 @@
 """Diagnostics as text, with the line they are about and a mark under the place."""
 
 import re
-import unicodedata
 from functools import lru_cache
 from typing import Final
 
@@ -70,6 +69,8 @@ def _marked(line: str, start: int, length: int) -> tuple[str, str]:
 
 def _width(text: str) -> int:
     """Count terminal columns: wide characters take two, combining ones none."""
+    import unicodedata  # noqa: PLC0415 - only for lines that are shown
+
     return sum(
         0 if unicodedata.combining(char) else 1 + (unicodedata.east_asian_width(char) in "WF")
         for char in text

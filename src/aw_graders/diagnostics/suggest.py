@@ -1,6 +1,5 @@
 """The nearest word that would have been right."""
 
-import difflib
 from collections.abc import Iterable
 from typing import Final
 
@@ -17,6 +16,8 @@ def closest(word: str, candidates: Iterable[str]) -> str | None:
     """
     if len(word) > _MAX_WORD_CHARACTERS:
         return None
+    import difflib  # noqa: PLC0415 - only for words that are wrong
+
     by_spelling: dict[str, str] = {}
     for candidate in candidates:
         by_spelling.setdefault(_spelling(candidate), candidate)

@@ -4,7 +4,6 @@ Source: decision 56. A faulty unified session is never handed to a collector.
 """
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any, Final, cast
 
 import msgspec
@@ -12,9 +11,8 @@ import msgspec
 from aw_graders import _json
 from aw_graders.collectors import CollectionNote, Collector, SourceFile
 from aw_graders.diagnostics.words import counted
-from aw_graders.flows.streaming import is_streamable, stream_lookups
+from aw_graders.flows.streaming import Source, is_streamable, stream_lookups
 from aw_graders.lookups import SessionLookups, create_session_lookups
-from aw_graders.redaction import redact
 from aw_graders.session import Problem, Session, SessionFormatError, is_array, read_session
 from aw_graders.session.codec import split_lines, too_long
 from aw_graders.session.limits import MAX_LINE_BYTES
@@ -66,6 +64,8 @@ class Observed(msgspec.Struct, frozen=True):
 
 def observe(evidence: Evidence) -> Observed:
     """Redact a session that was read whole and build its lookups."""
+    from aw_graders.redaction import redact  # noqa: PLC0415 - a stream loads it later
+
     return Observed(
         create_session_lookups(redact(evidence.session).session),
         evidence.kind,
@@ -76,14 +76,14 @@ def observe(evidence: Evidence) -> Observed:
     )
 
 
-def observe_stream(path: Path, *, lenient: bool) -> Observed | None:
-    """Build the lookups of a large unified session, or answer None for any other file.
+def observe_stream(source: Source, *, lenient: bool) -> Observed | None:
+    """Build the lookups of a large unified session, or answer None for anything else.
 
     Raises: SessionFormatError; OSError.
     """
-    if not is_streamable(path):
+    if not is_streamable(source):
         return None
-    streamed = stream_lookups(path, lenient=lenient)
+    streamed = stream_lookups(source, lenient=lenient)
     return Observed(
         streamed.lookups,
         UNIFIED,

@@ -2,11 +2,13 @@
 
 The file is cut into segments at line ends. Each is read batch by batch and gives its rows, here or
 in a copy of this process; the rows of all segments together are those of the session.
+
+The redaction engine is loaded by the functions that use it, so that the copy starts before.
 """
 
 import gc
-import os
 from collections.abc import Iterable, Iterator, Sequence
+from io import SEEK_END, BytesIO, FileIO
 from pathlib import Path
 from typing import BinaryIO, Final, TypeAlias
 
@@ -20,7 +22,6 @@ from aw_graders.lookups import (
     needs_times,
 )
 from aw_graders.processes import MAX_SHARED_TASKS, can_share, share
-from aw_graders.redaction import merge_redacted, pack, redact_observations, unpack
 from aw_graders.session import Problem, SessionFormatError
 from aw_graders.session.codec import LENIENT_HINT, SECOND_EXECUTION, EventReader, too_long
 from aw_graders.session.events import AGENT_EXECUTION, SESSION_FORMAT
@@ -29,13 +30,19 @@ from aw_graders.session.stream import decode_batch, line_of, read_with_care
 
 # A batch stays in the processor's cache together with the events made of it.
 _BATCH_BYTES: Final = 64 * 1024
-_SEGMENT_BYTES: Final = 4 * 1024 * 1024
+_BUFFER_BYTES: Final = 256 * 1024
+# Small enough for two processes to end together.
+_SEGMENT_BYTES: Final = 1024 * 1024
+_PROBE_BYTES: Final = 16 * 1024
 # A copy of this process pays from about this size on.
 _SHARE_FROM_BYTES: Final = 16 * 1024 * 1024
 _FIRST_LINE_BYTES: Final = 64 * 1024
 _BOM: Final = b"\xef\xbb\xbf"
 # Types of which a session holds one event.
 _ONCE: Final = frozenset({AGENT_EXECUTION, SESSION_FORMAT})
+
+
+Source: TypeAlias = Path | bytes
 
 
 class Streamed(msgspec.Struct, frozen=True):
@@ -67,15 +74,18 @@ class _Part(msgspec.Struct, array_like=True):
     rows: bytes = b""
 
 
-def is_streamable(path: Path) -> bool:
-    """Tell whether `path` is a large unified session in JSON Lines, by its size and first line.
+def is_streamable(source: Source) -> bool:
+    """Tell whether `source` is a large unified session in JSON Lines, by its size and first line.
 
     Whatever else it is, faulty headers included, is read whole and judged there.
     Raises: OSError.
     """
-    if not path.is_file() or path.stat().st_size < STREAM_FROM_BYTES:
+    if isinstance(source, Path) and not source.is_file():
         return False
-    with path.open("rb") as file:
+    with _opened(source) as file:
+        if _size(file) < STREAM_FROM_BYTES:
+            return False
+        file.seek(0)
         line = file.readline(_FIRST_LINE_BYTES).removeprefix(_BOM)
     try:
         EventReader().line(line.rstrip(b"\n"), 1)
@@ -84,10 +94,20 @@ def is_streamable(path: Path) -> bool:
     return line[:1] == b"{"
 
 
-def stream_lookups(path: Path, *, lenient: bool = False) -> Streamed:
+def _opened(source: Source) -> BinaryIO:
+    if isinstance(source, bytes):
+        return BytesIO(source)
+    return source.open("rb", buffering=_BUFFER_BYTES)
+
+
+def _size(file: BinaryIO) -> int:
+    return file.seek(0, SEEK_END)
+
+
+def stream_lookups(source: Source, *, lenient: bool = False) -> Streamed:
     """Read a large unified session and conclude its lookups, in memory that does not grow with it.
 
-    Takes: a file for which `is_streamable` is true.
+    Takes: a file, or content that is held anyway, for which `is_streamable` is true.
     Returns: the lookups that reading it whole would give, without `events_by_type`. Rows of tool
         calls and requests are all that is kept.
     Raises: SessionFormatError for the first line that strict reading refuses; OSError.
@@ -97,17 +117,17 @@ def stream_lookups(path: Path, *, lenient: bool = False) -> Streamed:
     # Nothing read here forms cycles; searching for them would cost more than decoding.
     gc.disable()
     try:
-        return _stream(path, lenient=lenient)
+        return _stream(source, lenient=lenient)
     finally:
         if collects:
             gc.enable()
 
 
-def _stream(path: Path, *, lenient: bool) -> Streamed:
+def _stream(source: Source, *, lenient: bool) -> Streamed:
     read = _read_in_one if lenient else _read_in_segments
-    parts, rows = read(path, keep_times=False)
+    parts, rows = read(source, keep_times=False)
     if needs_times(rows.observations.spans, rows.observations.collection_ns):
-        parts, rows = read(path, keep_times=True)
+        parts, rows = read(source, keep_times=True)
     return Streamed(
         build_lookups(rows),
         parts[0].skipped,
@@ -116,50 +136,56 @@ def _stream(path: Path, *, lenient: bool) -> Streamed:
     )
 
 
-def _segments(file: BinaryIO, size: int) -> list[int]:
-    """List where segments begin, and the end of the file; each begins a line."""
-    step = max(_SEGMENT_BYTES, size // (MAX_SHARED_TASKS - 1))
-    starts = [0]
-    while starts[-1] + step < size:
-        file.seek(starts[-1] + step)
-        while (line := file.readline(_SEGMENT_BYTES)) and not line.endswith(b"\n"):
-            pass
-        starts.append(file.tell())
-    if starts[-1] != size:
-        starts.append(size)
-    return starts
+def _segments(source: Source) -> list[int]:
+    """List where segments begin, and the end of the source; each begins a line."""
+    # Without buffer: only few bytes are looked at in each place.
+    with BytesIO(source) if isinstance(source, bytes) else source.open("rb", 0) as file:
+        size = _size(file)
+        step = max(_SEGMENT_BYTES, size // (MAX_SHARED_TASKS - 1))
+        starts = [0]
+        while starts[-1] + step < size:
+            starts.append(_line_end(file, starts[-1] + step))
+    return starts if starts[-1] >= size else [*starts, size]
+
+
+def _line_end(file: BinaryIO | FileIO, position: int) -> int:
+    """Find the first line end from `position` on, however far it is, or the end of the source."""
+    file.seek(position)
+    while piece := file.read(_PROBE_BYTES):
+        found = piece.find(b"\n")
+        if found >= 0:
+            return position + found + 1
+        position += len(piece)
+    return position
 
 
 _Read: TypeAlias = tuple[list[_Part], RedactedObservations]
 
 
-def _read_in_one(path: Path, *, keep_times: bool) -> _Read:
+def _read_in_one(source: Source, *, keep_times: bool) -> _Read:
     """Read leniently: what is skipped in one line depends on all lines before it."""
-    with path.open("rb", buffering=_BATCH_BYTES) as file:
-        size = os.fstat(file.fileno()).st_size
+    with _opened(source) as file:
         reading = _Reading(file, 0, keep_times=keep_times, lenient=True)
-        reading.read(0, size)
+        reading.read(0, _size(file))
         part, rows = reading.done()
     return [part], rows
 
 
-def _read_in_segments(path: Path, *, keep_times: bool) -> _Read:
+def _read_in_segments(source: Source, *, keep_times: bool) -> _Read:
     """Read strictly, segments in any order, in two processes when it pays."""
-    with path.open("rb", buffering=_BATCH_BYTES) as file:
-        size = os.fstat(file.fileno()).st_size
-        starts = _segments(file, size)
+    starts = _segments(source)
     count = len(starts) - 1
     found: list[tuple[_Part, RedactedObservations]] = []
 
     def read(segments: Iterable[int]) -> Iterator[tuple[_Part, RedactedObservations]]:
         # Each process opens the file anew: a copied descriptor would share its position.
-        with path.open("rb", buffering=_BATCH_BYTES) as file:
+        with _opened(source) as file:
             yield from _read_parts(file, starts, segments, keep_times=keep_times)
 
     def mine(segments: Iterable[int]) -> None:
         found.extend(read(segments))
 
-    if size >= _SHARE_FROM_BYTES and can_share():
+    if starts[-1] >= _SHARE_FROM_BYTES and can_share():
         answer = share(count, lambda segments: _packed(read(segments)), mine)
         found += [] if answer is None else _unpacked(answer)
     # What is left: everything, or what a copy had taken that ended before its time.
@@ -167,6 +193,8 @@ def _read_in_segments(path: Path, *, keep_times: bool) -> _Read:
         segment for part, _ in found for segment in range(part.first, part.first + part.segments)
     }
     mine([segment for segment in range(count) if segment not in read_already])
+    from aw_graders.redaction import merge_redacted  # noqa: PLC0415
+
     found.sort(key=lambda item: item[0].first)
     parts = [part for part, _ in found]
     _refuse_first_problem(parts)
@@ -189,6 +217,8 @@ def _read_parts(
 
 
 def _packed(found: Iterable[tuple[_Part, RedactedObservations]]) -> bytes:
+    from aw_graders.redaction import pack  # noqa: PLC0415
+
     parts: list[_Part] = []
     for part, rows in found:
         part.rows = pack(rows)
@@ -197,6 +227,8 @@ def _packed(found: Iterable[tuple[_Part, RedactedObservations]]) -> bytes:
 
 
 def _unpacked(answer: bytes) -> list[tuple[_Part, RedactedObservations]]:
+    from aw_graders.redaction import unpack  # noqa: PLC0415
+
     parts = msgspec.msgpack.decode(answer, type=list[_Part])
     return [(part, unpack(part.rows)) for part in parts]
 
@@ -217,7 +249,6 @@ def _refuse_first_problem(ordered: Sequence[_Part]) -> None:
 
 
 def _mask(text: str) -> str:
-    # Loaded here because hardly a session needs it while it is read.
     from aw_graders.redaction import mask_text  # noqa: PLC0415
 
     return mask_text(text)
@@ -254,7 +285,9 @@ class _Reading:
             part.problem = failure.problem
 
     def done(self) -> tuple[_Part, RedactedObservations]:
-        """End the part."""
+        """End the part and redact what was observed."""
+        from aw_graders.redaction import redact_observations  # noqa: PLC0415
+
         part, reader = self._part, self._reader
         part.executions = self._observer.observations.executions
         part.skipped = tuple(reader.skipped)
@@ -274,7 +307,7 @@ class _Reading:
         if fast is not None:
             # Something came that may come only once; this says which line is too many, if any.
             read_with_care(lines, reader, part.lines)
-        if part.execution_line is None and seen.executions:
+        if part.execution_line is None and seen.executions and not reader.lenient:
             part.execution_line = line_of(AGENT_EXECUTION, lines, part.lines)
 
     def _batches(self, start: int, end: int) -> Iterator[list[bytes]]:
@@ -303,6 +336,7 @@ class _Reading:
                 length += len(rest)
             if length <= MAX_LINE_BYTES + 1:
                 return [line]
+            length -= rest.endswith(b"\n")
             problem = Problem(too_long(length), self._part.lines + 1, 1, LENIENT_HINT)
             self._reader.fail(problem)
             self._part.lines += 1

@@ -1,15 +1,19 @@
 """Running graders over one redacted session; one that raises stops none of the others."""
 
 from collections.abc import Iterable, Mapping
+from typing import Final
 
 import msgspec
 
+from aw_graders.graders.fence import own
 from aw_graders.graders.model import GraderInput, GraderSpec, Measured, Unavailable
 from aw_graders.graders.registry import BUILT_IN
 from aw_graders.graders.settings import GraderSettings
 from aw_graders.graders.thresholds import Status, judge
 from aw_graders.lookups import Evidence, SessionLookups, create_session_lookups
 from aw_graders.session.model import Redacted
+
+_BUILT_IN: Final = tuple(spec.compute for spec in BUILT_IN.values())
 
 
 class Result(msgspec.Struct, frozen=True):
@@ -105,8 +109,11 @@ def _result(spec: GraderSpec, settings: GraderSettings, lookups: SessionLookups)
         description=settings.description,
     )
     replace = msgspec.structs.replace
+    given = GraderInput(lookups, settings.config)
     try:
-        outcome = spec.compute(GraderInput(lookups, settings.config))
+        # By identity: another grader could claim to equal a built-in.
+        known = any(spec.compute is compute for compute in _BUILT_IN)
+        outcome = spec.compute(given if known else own(given))
     except Exception as failure:  # noqa: BLE001 - one broken grader must not stop the others
         # The exception's own text could quote the session, so only its kind leaves.
         return replace(base, error=f"the grader raised {type(failure).__name__}")

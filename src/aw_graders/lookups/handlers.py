@@ -72,17 +72,17 @@ class OpenSource:
         self.next = following
 
 
-_Handler: TypeAlias = Callable[[OpenSource, WireEvent], None]
+Handler: TypeAlias = Callable[[OpenSource, WireEvent], None]
 
 
-class _Handlers(dict[str, "_Handler | None"]):
+class _Handlers(dict[str, "Handler | None"]):
     """Type to handler; a type that is not known is settled once and remembered."""
 
-    def __init__(self, handlers: dict[str, _Handler], *, is_main: bool) -> None:
+    def __init__(self, handlers: dict[str, Handler], *, is_main: bool) -> None:
         super().__init__(handlers)
         self._is_main = is_main
 
-    def __missing__(self, kind: str) -> "_Handler | None":
+    def __missing__(self, kind: str) -> "Handler | None":
         gateway = self._is_main and kind.startswith(names.MCP_PREFIX)
         handler = _gateway_event if gateway else None
         if len(self) < _MAX_REMEMBERED_TYPES:
@@ -436,7 +436,7 @@ def _collection(source: OpenSource, event: WireEvent) -> None:
 
 
 # Handlers that read facts of any phase, and those that read main-agent evidence alone.
-_OTHER: Final[dict[str, _Handler]] = {
+_OTHER: Final[dict[str, Handler]] = {
     names.SESSION_FORMAT: _format_header,
     names.AGENT_EXECUTION: _agent_execution,
     names.SAFE_OUTPUT_REQUEST: _safe_request,
@@ -447,7 +447,7 @@ _OTHER: Final[dict[str, _Handler]] = {
     names.WORKFLOW_INFO: _workflow_info,
     names.SESSION_COLLECTION: _collection,
 }
-_MAIN: Final[dict[str, _Handler]] = {
+_MAIN: Final[dict[str, Handler]] = {
     **_OTHER,
     names.TOOL_START: _tool_start,
     names.TOOL_COMPLETE: _tool_complete,

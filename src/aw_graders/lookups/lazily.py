@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from functools import cache
-from typing import Any, Generic, NoReturn, TypeVar
+from typing import Any, Generic, NoReturn, TypeVar, cast
 
 Made = TypeVar("Made")
 
@@ -35,6 +35,6 @@ class Lazily(Generic[Made]):
 
     def __eq__(self, other: object) -> bool:
         """Compare the values."""
-        return isinstance(other, Lazily) and bool(self() == other())
+        return isinstance(other, Lazily) and self() == cast("Lazily[object]", other)()
 
     __hash__ = None  # type: ignore[assignment]

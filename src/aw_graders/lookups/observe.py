@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 from operator import attrgetter, itemgetter
 from typing import Any, Final, cast
 
-from aw_graders.lookups.handlers import OpenSource, join
+from aw_graders.lookups.handlers import Handler, OpenSource, join
 from aw_graders.lookups.rows import NativeRow, Observations, SourceRows
 from aw_graders.lookups.shapes import Shapes
 from aw_graders.lookups.spans import span_of
@@ -50,6 +50,8 @@ class Observer:
         # Neighbours mostly have one source, whose parts are cheaper to compare than to look up.
         source: OpenSource | None = None
         path = phase = component = None
+        handlers: dict[str, Handler | None] = {}
+        is_main = False
         for event in batch:
             provenance = event.provenance
             if (

@@ -5,8 +5,8 @@ Source: unified session format, sections 1.6 and 1.7; decisions 2, 37 and 39.
 
 from collections import Counter, deque
 from collections.abc import Iterator
-from itertools import pairwise
-from operator import attrgetter
+from itertools import islice
+from operator import attrgetter, le
 from typing import Final, TypeAlias
 
 import msgspec
@@ -232,8 +232,8 @@ def _tool_call(source: SourceRows, row: NativeRow, scope: Scope) -> ToolCall:
 
 
 def _is_sorted(rows: list[NativeRow]) -> bool:
-    indexes = [row.index for row in rows]
-    return all(before <= after for before, after in pairwise(indexes))
+    indexes = list(map(_index_of, rows))
+    return all(map(le, indexes, islice(indexes, 1, None)))
 
 
 def _apart(rows: list[NativeRow]) -> Iterator[NativeRow]:

@@ -43,8 +43,11 @@ def _sorted_ends(present: list[Any]) -> tuple[int, int] | None:
         return None
     texts = cast("list[str]", present)
     length = len(texts[0])
-    if joined.count("T") != len(texts) or any(
-        len(text) != length or text[-1] != _UTC for text in texts
+    # A comma may stand where others have a point, and sorts before it.
+    if (
+        joined.count("T") != len(texts)
+        or "," in joined
+        or any(len(text) != length or text[-1] != _UTC for text in texts)
     ):
         return None
     first, last = stamp_ns(min(texts)), stamp_ns(max(texts))

@@ -42,6 +42,6 @@ def run_duration(
 def exact_sum(values: Iterable[int | float]) -> int | float:
     """Add numbers exactly: integers stay integers, anything else is summed without rounding drift."""
     listed = list(values)
-    if all(isinstance(value, int) for value in listed):
+    if set(map(type, listed)) <= {int}:
         return sum(listed)
     return math.fsum(listed)

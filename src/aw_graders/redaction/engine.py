@@ -172,20 +172,20 @@ def _mask_json(text: bytes, pointer: str, found: list[tuple[str, str]]) -> bytes
 
 
 def _walk(value: Any, pointer: str, found: list[tuple[str, str]]) -> Any:
-    """Mask texts at every depth; depth is bounded by the decoder."""
+    """Mask texts at every depth; depth is bounded by the decoder, one frame for each level."""
     if isinstance(value, str):
         return _mask(value, pointer, found)
     if isinstance(value, Mapping):
-        items = cast("Mapping[str, Any]", value).items()
-        return {
-            (masked := _mask(key, f"{pointer}/(key)", found)): _walk(
-                item, f"{pointer}/{_escape(masked)}", found
-            )
-            for key, item in items
-        }
+        fields: dict[str, Any] = {}
+        for key, item in cast("Mapping[str, Any]", value).items():
+            masked = _mask(key, f"{pointer}/(key)", found)
+            fields[masked] = _walk(item, f"{pointer}/{_escape(masked)}", found)
+        return fields
     if isinstance(value, list | tuple):
-        listed = cast("list[Any]", value)
-        return [_walk(item, f"{pointer}/{i}", found) for i, item in enumerate(listed)]
+        items = list(cast("list[Any]", value))
+        for place, item in enumerate(items):
+            items[place] = _walk(item, f"{pointer}/{place}", found)
+        return items
     return value
 
 

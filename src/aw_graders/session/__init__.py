@@ -9,9 +9,7 @@ from aw_graders.session.codec import (
 )
 from aw_graders.session.envelope import EnvelopeError, event_from
 from aw_graders.session.model import HEADER, Event, Provenance, Redacted, Session, is_header
-from aw_graders.session.order import order_problem, write_order
 from aw_graders.session.problems import Problem, SessionFormatError
-from aw_graders.session.validate import validate
 
 __all__ = [
     "HEADER",
@@ -28,8 +26,5 @@ __all__ = [
     "event_from",
     "is_array",
     "is_header",
-    "order_problem",
     "read_session",
-    "validate",
-    "write_order",
 ]

@@ -14,7 +14,9 @@ from aw_graders.session.problems import Problem, SessionFormatError
 
 _BOM: Final = b"\xef\xbb\xbf"
 _MIB: Final = 1024 * 1024
+_BLANK: Final = b"\r \t"
 CUT_HINT: Final = "the file ends in the middle of a line; record it again, or use --lenient"
+ARRAY_HINT: Final = "correct it, or record the session again"
 LENIENT_HINT: Final = "correct it, or use --lenient to skip it"
 HEADER_HINT: Final = (
     'a JSONL session starts with {"type":"session.format","data":{"version":1},...}'
@@ -72,14 +74,15 @@ def encode_array(session: Session) -> bytes:
 def split_lines(content: bytes) -> Iterator[tuple[int, bytes]]:
     """Yield each line that is not blank with its number from 1, without its line end."""
     for number, line in enumerate(content.split(b"\n"), 1):
-        stripped = line.strip(b"\r \t")
+        stripped = line.strip(_BLANK)
         if stripped:
             yield number, stripped
 
 
 def too_long(length: int) -> str:
     """Say that a line is over the limit."""
-    return f"the line has {length / _MIB:.0f} MiB, the limit is {MAX_LINE_BYTES // _MIB} MiB"
+    shown = f"{length / _MIB:.0f} MiB" if length > MAX_LINE_BYTES + _MIB else f"{length} bytes"
+    return f"the line has {shown}, the limit is {MAX_LINE_BYTES // _MIB} MiB"
 
 
 class EventReader:
@@ -112,7 +115,8 @@ class EventReader:
         Takes: `is_cut`, that the content ends here without a line end.
         Raises: SessionFormatError in strict reading.
         """
-        line = line.strip(b"\r \t")
+        before = len(line) - len(line.lstrip(_BLANK))
+        line = line.strip(_BLANK)
         if not line:
             return None
         if len(line) > MAX_LINE_BYTES:
@@ -122,7 +126,7 @@ class EventReader:
             decoded = _json.decode_counting(line)
         except _json.JsonError as failure:
             hint = CUT_HINT if is_cut else LENIENT_HINT
-            self.fail(Problem(failure.reason, number, failure.column, hint))
+            self.fail(Problem(failure.reason, number, before + failure.column, hint))
             return None
         self.count(decoded)
         return self.value(decoded.value, number)
@@ -183,9 +187,11 @@ def _read_array(content: bytes, reader: EventReader) -> ReadSession:
     try:
         decoded = _json.decode_counting(content)
     except _json.JsonError as failure:
-        line = content.count(b"\n", 0, failure.column) + 1
-        column = failure.column - (content.rfind(b"\n", 0, failure.column - 1) + 1)
-        raise SessionFormatError(Problem(failure.reason, line, max(column, 1))) from None
+        # The column counts characters, over all lines.
+        before = content.decode("utf-8", "replace")[: failure.column - 1]
+        line = before.count("\n") + 1
+        column = failure.column - (before.rfind("\n") + 1)
+        raise SessionFormatError(Problem(failure.reason, line, column, ARRAY_HINT)) from None
     reader.count(decoded)
     numbered = [
         (event, number)

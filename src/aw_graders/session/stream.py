@@ -12,7 +12,7 @@ import msgspec
 from aw_graders import _json
 from aw_graders.session.codec import EventReader
 from aw_graders.session.limits import MAX_LINE_BYTES
-from aw_graders.session.wire import WireEvent, to_wire
+from aw_graders.session.wire import LongWireEvent, WireEvent, shorten, to_wire
 
 _decode_event: Final = msgspec.json.Decoder(WireEvent).decode
 
@@ -26,22 +26,46 @@ def decode_batch(lines: Sequence[bytes]) -> list[WireEvent] | None:
     Raises: nothing.
     Cost: O(bytes), at the decoder's speed.
     """
-    if max(map(len, lines), default=0) > _json.SURELY_PLAIN_BYTES and not all(
-        len(line) <= _json.SURELY_PLAIN_BYTES or _is_plain(line) for line in lines
-    ):
-        return None
     try:
-        return list(map(_decode_event, lines))
-    except (msgspec.MsgspecError, UnicodeError, RecursionError):
+        if max(map(len, lines), default=0) <= _json.SURELY_PLAIN_BYTES:
+            return list(map(_decode_event, lines))
+        return [
+            _decode_event(line) if len(line) <= _json.SURELY_PLAIN_BYTES else _decode_long(line)
+            for line in lines
+        ]
+    except (msgspec.MsgspecError, UnicodeError, RecursionError, _UnsettledError):
         return None
 
 
-def _is_plain(line: bytes) -> bool:
-    return (
-        len(line) <= MAX_LINE_BYTES
-        and not _json.has_oversized_number(line)
-        and not _json.is_too_deep(line)
-    )
+class _UnsettledError(ValueError):
+    """A line that the fast decoder cannot settle."""
+
+
+def _decode_long(line: bytes) -> WireEvent:
+    """Decode a line that may nest too deeply or hold a number that is too large.
+
+    A text cannot, so that a line of which little is left without its long texts is settled.
+    """
+    if len(line) > MAX_LINE_BYTES:
+        raise _UnsettledError
+    if len(line) < _SHORTENED_FROM_BYTES:
+        event, left = _decode_event(line), len(line)
+    else:
+        if not line.isascii():
+            # Raises UnicodeDecodeError: texts that are left out are not decoded any more.
+            line.decode("utf-8")
+        event, left_out = shorten(_decode_long_event(line))
+        left = len(line) - left_out
+    if left > _json.SURELY_PLAIN_BYTES and (
+        _json.has_oversized_number(line) or _json.is_too_deep(line)
+    ):
+        raise _UnsettledError
+    return event
+
+
+# From about this length on, leaving texts out is cheaper than decoding them.
+_SHORTENED_FROM_BYTES: Final = 1024
+_decode_long_event: Final = msgspec.json.Decoder(LongWireEvent).decode
 
 
 def read_with_care(lines: Sequence[bytes], reader: EventReader, before: int) -> list[WireEvent]:

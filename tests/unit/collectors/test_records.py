@@ -156,3 +156,10 @@ def test_a_prefix_keeps_the_strict_rules(text: str) -> None:
 @given(st.text(alphabet='{}[]",:\\ua1 \n\r\0é-', max_size=60))
 def test_any_text_is_read_without_an_error(text: str) -> None:
     read(text.encode())
+
+
+def test_nuls_inside_an_array_lose_no_record_after_them() -> None:
+    nuls = b'[\n{"a":1},\nx\n\0\0,{"a":2},\n{"a":3}\n]\n'
+
+    assert [value for _, value in values(nuls)] == [{"a": 1}, {"a": 2}, {"a": 3}]
+    assert values(nuls) == values(nuls.replace(b"\0", b""))
