@@ -7,7 +7,7 @@ import msgspec
 import pytest
 
 from aw_graders import _json
-from aw_graders.artifacts.writer import MANIFEST_FILE, RESULTS_FILE, write_documents
+from aw_graders.artifacts.writer import RESULTS_FILE, write_documents
 from aw_graders.collectors import Collected, SourceFile
 from aw_graders.collectors.claude import COLLECTOR as CLAUDE
 from aw_graders.collectors.copilot import COLLECTOR as COPILOT
@@ -129,7 +129,7 @@ def test_safe_output_errors_are_said_beside_the_results():
     results = {result.id: result for result in grade(session)}
 
     assert results["artifact-production"].value == 1
-    assert results["artifact-production"].details == "1 results, 1 requests, 1 errors"
+    assert results["artifact-production"].details == "1 result, 1 request, 1 error"
 
 
 # --- configuration ----------------------------------------------------------
@@ -180,8 +180,7 @@ def test_a_write_that_fails_leaves_no_half_file(tmp_path):
     with pytest.raises(OSError, match=RESULTS_FILE):
         write_documents(tmp_path, {"a": 1}, {"b": 2})
 
-    assert {path.name for path in tmp_path.iterdir()} == {MANIFEST_FILE, RESULTS_FILE}
-    assert (tmp_path / MANIFEST_FILE).read_bytes() == b'{\n  "a": 1\n}\n'
+    assert {path.name for path in tmp_path.iterdir()} == {RESULTS_FILE}
 
 
 # --- records ----------------------------------------------------------------

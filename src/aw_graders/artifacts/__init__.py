@@ -1,5 +1,25 @@
-"""The files that grading leaves behind."""
+"""Artifacts: the files that a run leaves for others."""
 
-from aw_graders.artifacts.writer import MANIFEST_FILE, RESULTS_FILE, write_documents
+from aw_graders.artifacts.layout import (
+    GRADERS_FOLDER,
+    MANIFEST_FILE,
+    MANIFEST_PATH,
+    RESULTS_FILE,
+    RESULTS_PATH,
+    SESSION_PATH,
+    USAGE_FOLDER,
+)
+from aw_graders.artifacts.writer import publish, remove, write_documents
 
-__all__ = ["MANIFEST_FILE", "RESULTS_FILE", "write_documents"]
+__all__ = [
+    "GRADERS_FOLDER",
+    "MANIFEST_FILE",
+    "MANIFEST_PATH",
+    "RESULTS_FILE",
+    "RESULTS_PATH",
+    "SESSION_PATH",
+    "USAGE_FOLDER",
+    "publish",
+    "remove",
+    "write_documents",
+]

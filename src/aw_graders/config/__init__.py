@@ -1,6 +1,22 @@
 """What a person asks of the graders: read, checked, resolved, and written as a manifest."""
 
-from aw_graders.config.manifest import ManifestError, manifest_document, settings_from_manifest
+from aw_graders.config.manifest import (
+    CustomGrader,
+    Manifest,
+    ManifestError,
+    manifest_document,
+    read_manifest,
+    settings_from_manifest,
+)
 from aw_graders.config.resolve import check, resolve
 
-__all__ = ["ManifestError", "check", "manifest_document", "resolve", "settings_from_manifest"]
+__all__ = [
+    "CustomGrader",
+    "Manifest",
+    "ManifestError",
+    "check",
+    "manifest_document",
+    "read_manifest",
+    "resolve",
+    "settings_from_manifest",
+]

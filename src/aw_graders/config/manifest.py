@@ -1,8 +1,14 @@
-"""The manifest: the settings of a run as data, written beside its results and read for replay."""
+"""The manifest: the settings of a run as data, written beside its results and read for replay.
+
+It has no field that could hold code. Of a custom grader it says that there is one, and no more.
+"""
 
 import math
+import re
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Final, cast
+from typing import Any, Final, cast
+
+import msgspec
 
 from aw_graders._json import JsonValue, freeze, thaw
 from aw_graders.config.fields import DIRECTIONS
@@ -24,40 +30,108 @@ _TEXTS: Final = ("name", "description", "unit", "direction")
 _NUMBERS: Final = ("threshold", "min", "max")
 
 
+# Decision 54: what conclusion knows of a custom grader.
+_CUSTOM_FIELDS: Final = ("id", "source", "enabled", "digest")
+_CUSTOM_SOURCES: Final = ("inline", "operational-value")
+_CUSTOM_ID: Final = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*", re.ASCII)
+_DIGEST: Final = re.compile(r"[0-9a-f]{64}", re.ASCII)
+
+
 class ManifestError(ValueError):
     """A manifest that holds something other than the data of settings."""
 
 
-def manifest_document(settings: Iterable[GraderSettings]) -> dict[str, object]:
-    """Write settings as a manifest, in their order.
+class CustomGrader(msgspec.Struct, frozen=True):
+    """A custom grader as conclusion knows it: registered, by the SHA-256 digest of its source."""
+
+    id: str
+    source: str
+    enabled: bool
+    digest: str
+
+
+class Manifest(msgspec.Struct, frozen=True):
+    """The settings of the built-ins and the registered custom graders, each in written order."""
+
+    settings: tuple[GraderSettings, ...]
+    custom: tuple[CustomGrader, ...] = ()
+
+
+def manifest_document(
+    settings: Iterable[GraderSettings], custom: Iterable[CustomGrader] = ()
+) -> dict[str, Any]:
+    """Write settings as a manifest, in their order, custom graders behind them.
 
     Takes: settings as `resolve` returns them, disabled ones too.
     Returns: plain data for JSON; `unit` and `direction` are always there, null for none.
     Raises: nothing.
     Source: Graders Specification 0.5.0, section 5.
     """
-    return {"version": MANIFEST_VERSION, "graders": [_written(item) for item in settings]}
+    rows = [_written(item) for item in settings]
+    registered = [msgspec.structs.asdict(item) for item in custom]
+    return {"version": MANIFEST_VERSION, "graders": rows + registered}
 
 
-def settings_from_manifest(
-    document: JsonValue, registry: Mapping[str, GraderSpec] = BUILT_IN
-) -> tuple[GraderSettings, ...]:
-    """Read the settings that `manifest_document` wrote.
+def read_manifest(document: JsonValue, registry: Mapping[str, GraderSpec] = BUILT_IN) -> Manifest:
+    """Read a manifest that `manifest_document` wrote.
 
     Takes: a decoded JSON document.
     Returns: the same settings in the same order; what was disabled stays disabled.
     Raises: ManifestError that names the first field which is not data of settings, is missing, or
         has the wrong type; and for another version or an id that is no built-in.
     """
-    graders = _graders(document)
-    settings = tuple(_read(f"graders[{n}]", item, registry) for n, item in enumerate(graders))
+    settings: list[GraderSettings] = []
+    custom: list[CustomGrader] = []
     seen: set[str] = set()
-    for item in settings:
-        if item.id in seen:
-            msg = f"grader {quoted(item.id)} is listed twice"
+    for number, item in enumerate(_graders(document)):
+        place = f"graders[{number}]"
+        if isinstance(item, Mapping) and _is_custom(item, registry):
+            custom.append(_read_custom(place, item))
+            id_ = custom[-1].id
+        else:
+            settings.append(_read(place, item, registry))
+            id_ = settings[-1].id
+        if id_ in seen:
+            msg = f"grader {quoted(id_)} is listed twice"
             raise ManifestError(msg)
-        seen.add(item.id)
-    return settings
+        seen.add(id_)
+    return Manifest(tuple(settings), tuple(custom))
+
+
+def settings_from_manifest(
+    document: JsonValue, registry: Mapping[str, GraderSpec] = BUILT_IN
+) -> tuple[GraderSettings, ...]:
+    """Read the settings of the built-ins from a manifest; see `read_manifest`."""
+    return read_manifest(document, registry).settings
+
+
+def _is_custom(item: Mapping[str, JsonValue], registry: Mapping[str, GraderSpec]) -> bool:
+    id_ = item.get("id")
+    return item.get("source") in _CUSTOM_SOURCES and isinstance(id_, str) and id_ not in registry
+
+
+def _read_custom(place: str, item: Mapping[str, JsonValue]) -> CustomGrader:
+    for name in item:
+        if name not in _CUSTOM_FIELDS:
+            msg = f"{place} is a custom grader and has no field {quoted(name)}"
+            raise ManifestError(msg)
+    for name in _CUSTOM_FIELDS:
+        if name not in item:
+            msg = f'{place} lacks the field "{name}"'
+            raise ManifestError(msg)
+    id_, digest, enabled = item["id"], item["digest"], item["enabled"]
+    rules = (
+        ("id", isinstance(id_, str) and _CUSTOM_ID.fullmatch(id_) is not None),
+        ("enabled", isinstance(enabled, bool)),
+        ("digest", isinstance(digest, str) and _DIGEST.fullmatch(digest) is not None),
+    )
+    for name, is_right in rules:
+        if not is_right:
+            msg = f'"{name}" of {place} has a wrong type or value'
+            raise ManifestError(msg)
+    return CustomGrader(
+        cast("str", id_), cast("str", item["source"]), cast("bool", enabled), cast("str", digest)
+    )
 
 
 def _written(settings: GraderSettings) -> dict[str, object]:

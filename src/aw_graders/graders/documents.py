@@ -16,14 +16,15 @@ def results_document(
 ) -> dict[str, Any]:
     """Make the `grader_results.json` document.
 
-    Takes: results in manifest order; `partial` when evidence was skipped while reading.
+    Takes: results in manifest order; `partial` when evidence was skipped while reading. A session
+        whose collector could not use something is partial whoever reads it.
     Source: Graders Specification 0.5.0, section 5; decisions 13, 15 and 55.
     """
     document: dict[str, Any] = {"version": SCHEMA_VERSION, "run": _run(results, context)}
     shown = _context(context)
     if shown:
         document["context"] = shown
-    document["partial"] = partial
+    document["partial"] = partial or context.warnings > 0
     document["results"] = [result_entry(result) for result in results]
     return document
 

@@ -297,6 +297,7 @@ def _context(observations: Observations) -> RunContext:
         attempt=attempt,
         experiments=_json.freeze(merged),  # type: ignore[arg-type]
         evals=tuple(listed),
+        warnings=observations.warnings,
     )
 
 

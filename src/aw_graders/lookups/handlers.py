@@ -387,6 +387,10 @@ def _format_header(source: OpenSource, _: WireEvent) -> None:
         source.observations.headers += 1
 
 
+def _collection_warning(source: OpenSource, _: WireEvent) -> None:
+    source.observations.warnings += 1
+
+
 def _agent_execution(source: OpenSource, _: WireEvent) -> None:
     source.observations.executions += 1
 
@@ -446,6 +450,7 @@ _OTHER: Final[dict[str, Handler]] = {
     names.EVAL_RESULT: _eval_result,
     names.WORKFLOW_INFO: _workflow_info,
     names.SESSION_COLLECTION: _collection,
+    names.SESSION_COLLECTION_WARNING: _collection_warning,
 }
 _MAIN: Final[dict[str, Handler]] = {
     **_OTHER,

@@ -197,12 +197,16 @@ class Statistics(msgspec.Struct, frozen=True):
 
 
 class RunContext(msgspec.Struct, frozen=True):
-    """What the session says about the run it belongs to."""
+    """What the session says about the run it belongs to.
+
+    `warnings` counts what its collector could not use.
+    """
 
     run_id: str | None = None
     attempt: int | str | None = None
     experiments: Mapping[str, JsonValue] = msgspec.field(default_factory=dict[str, JsonValue])
     evals: tuple[tuple[str, str], ...] = ()
+    warnings: int = 0
 
 
 class SessionLookups(msgspec.Struct, frozen=True):

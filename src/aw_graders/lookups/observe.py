@@ -188,6 +188,7 @@ def _join_totals(whole: Observations, part: Observations) -> None:
     whole.safe_errors += part.safe_errors
     whole.executions += part.executions
     whole.headers += part.headers
+    whole.warnings += part.warnings
     whole.events += part.events
 
 

@@ -140,6 +140,7 @@ class Observations(msgspec.Struct, gc=False, array_like=True):
     safe_errors: int = 0
     executions: int = 0
     headers: int = 0
+    warnings: int = 0
     events: int = 0
 
 

@@ -54,6 +54,6 @@ def render_results(results: Sequence[Result], context: RunContext, *, partial: b
     )
     run = "" if context.run_id is None else f" (run {context.run_id})"
     tail = ["", summary + run]
-    if partial:
+    if partial or context.warnings:
         tail.append("partial: some evidence could not be used, see the notes")
     return "\n".join(line.rstrip() for line in [*lines, *tail]) + "\n"

@@ -31,6 +31,8 @@ SAFE_OUTPUT_ERROR: Final = "safe_output.error"
 EXPERIMENT_ASSIGNMENT: Final = "experiment.assignment"
 EVAL_RESULT: Final = "eval.result"
 WORKFLOW_INFO: Final = "workflow.info"
+GRADER_MANIFEST: Final = "grader.manifest"
+GRADER_RESULT: Final = "grader.result"
 
 MAIN_PHASE: Final = "agent"
 SAFE_OUTPUTS_PHASE: Final = "safe_outputs"

@@ -2,6 +2,7 @@
 
 from typing import Final
 
+from aw_graders.diagnostics.words import counted
 from aw_graders.graders.missing import AGENT_NOT_OBSERVED, NO_TOOL_CALLS
 from aw_graders.graders.model import (
     HIGHER,
@@ -27,9 +28,7 @@ def _loops(given: GraderInput) -> Outcome:
     statistics = given.lookups.statistics
     if not given.lookups.agent_observed and not statistics.tool_calls:
         return AGENT_NOT_OBSERVED
-    details = (
-        f"{statistics.consecutive_repeats} of {statistics.tool_calls} calls repeat the call before"
-    )
+    details = f"{statistics.consecutive_repeats} of {counted(statistics.tool_calls, 'call')} repeat the call before"
     again = statistics.observed_again
     if again.count:
         details += f"; {again.count} events observe a call again and are no calls"
@@ -51,7 +50,7 @@ def _trajectory_efficiency(given: GraderInput) -> Outcome:
     statistics = given.lookups.statistics
     if not statistics.tool_calls:
         return NO_TOOL_CALLS
-    details = f"{statistics.distinct_tool_names} distinct tools in {statistics.tool_calls} calls"
+    details = f"{counted(statistics.distinct_tool_names, 'distinct tool')} in {counted(statistics.tool_calls, 'call')}"
     return Measured(min(1, statistics.distinct_tool_names / statistics.tool_calls), details)
 
 

@@ -2,6 +2,7 @@
 
 from typing import Final
 
+from aw_graders.diagnostics.words import counted
 from aw_graders.graders.model import (
     HIGHER,
     GraderInput,
@@ -27,11 +28,9 @@ def _artifact_production(given: GraderInput) -> Outcome:
             "results-not-observed",
             "no safe-output results were observed; collect safe-output-items.jsonl",
         )
-    details = (
-        f"{statistics.safe_output_results} results, {statistics.safe_output_requests} requests"
-    )
+    details = f"{counted(statistics.safe_output_results, 'result')}, {counted(statistics.safe_output_requests, 'request')}"
     if statistics.safe_output_errors:
-        details += f", {statistics.safe_output_errors} errors"
+        details += f", {counted(statistics.safe_output_errors, 'error')}"
     return Measured(statistics.safe_output_results, details, statistics.safe_results)
 
 

@@ -2,6 +2,7 @@
 
 from typing import Final
 
+from aw_graders.diagnostics.words import counted
 from aw_graders.graders.model import (
     LOWER,
     GraderInput,
@@ -28,7 +29,7 @@ def _retries(given: GraderInput) -> Outcome:
             "gateway-not-observed",
             "the MCP gateway was not observed; collect its log (mcp-logs/*.jsonl)",
         )
-    details = f"{statistics.retries} retry observations in gateway events"
+    details = f"{counted(statistics.retries, 'retry observation')} in gateway events"
     return Measured(statistics.retries, details, statistics.retry_records)
 
 

@@ -2,6 +2,7 @@
 
 from typing import Final
 
+from aw_graders.diagnostics.words import counted
 from aw_graders.graders.model import (
     LOWER,
     GraderInput,
@@ -22,7 +23,7 @@ _SOURCES: Final = {
 
 def _router(statistics: Statistics) -> str:
     count = statistics.router_requests
-    return f"; {count} requests of the model router are left out" if count else ""
+    return f"; left out: {counted(count, 'request')} of the model router" if count else ""
 
 
 def _execution_step_count(given: GraderInput) -> Outcome:
@@ -43,7 +44,7 @@ def _execution_step_count(given: GraderInput) -> Outcome:
             "with a requestId",
         )
     origin = "the proxy" if given.lookups.requests_source == "proxy" else "the agent's reports"
-    details = f"{statistics.requests} model requests, from {origin}{_router(statistics)}"
+    details = f"{counted(statistics.requests, 'model request')}, from {origin}{_router(statistics)}"
     return Measured(statistics.requests, details)
 
 
@@ -65,7 +66,7 @@ def _execution_duration(given: GraderInput) -> Outcome:
         )
     details = _SOURCES[duration.source]
     if duration.records:
-        details += f", {duration.records} records"
+        details += f", {counted(duration.records, 'record')}"
     return Measured(duration.value_ms, details)
 
 

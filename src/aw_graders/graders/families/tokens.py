@@ -2,6 +2,7 @@
 
 from typing import Final
 
+from aw_graders.diagnostics.words import counted
 from aw_graders.graders.model import (
     LOWER,
     GraderInput,
@@ -33,14 +34,14 @@ def _reading(given: GraderInput) -> str:
     if not reading.cached_requests:
         return "input counts taken as recorded, no cached tokens beside them"
     return (
-        f"{reading.cached} cached tokens of {reading.cached_requests} requests counted beside the "
+        f"{counted(reading.cached, 'cached token')} of {counted(reading.cached_requests, 'request')} counted beside the "
         "input and added"
     )
 
 
 def _router(given: GraderInput) -> str:
     count = given.lookups.statistics.router_requests
-    return f"; {count} requests of the model router are left out" if count else ""
+    return f"; left out: {counted(count, 'request')} of the model router" if count else ""
 
 
 def _working_set_rebuild_factor(given: GraderInput) -> Outcome:
@@ -60,7 +61,7 @@ def _working_set_rebuild_factor(given: GraderInput) -> Outcome:
             "token-usage.jsonl",
         )
     total, peak = reading.cumulative_input, reading.peak_input
-    details = f"{total} input tokens in {reading.reads} requests, {peak} in the largest; {_reading(given)}"
+    details = f"{counted(total, 'input token')} in {counted(reading.reads, 'request')}, {peak} in the largest; {_reading(given)}"
     return Measured(
         max(1, total / peak), details + _router(given), Evidence((reading.peak_place,), 1)
     )
@@ -91,7 +92,7 @@ def _context_growth(given: GraderInput) -> Outcome:
             Evidence((place,), 1),
         )
     details = (
-        f"{reading.total} tokens in {reading.counted} requests, {reading.first} in the first; "
+        f"{counted(reading.total, 'token')} in {counted(reading.counted, 'request')}, {reading.first} in the first; "
         f"{_reading(given)}"
     )
     return Measured(reading.total / reading.first, details + _router(given), Evidence((place,), 1))

@@ -2,6 +2,7 @@
 
 from typing import Final
 
+from aw_graders.diagnostics.words import counted
 from aw_graders.graders.missing import AGENT_NOT_OBSERVED, NO_TOOL_CALLS
 from aw_graders.graders.model import (
     HIGHER,
@@ -72,7 +73,7 @@ def _details(lookups: SessionLookups) -> str:
     statistics = lookups.statistics
     if not statistics.tool_calls:
         return "no tool call was made"
-    text = f"{statistics.failed_tool_calls} of {statistics.tool_calls} calls failed"
+    text = f"{statistics.failed_tool_calls} of {counted(statistics.tool_calls, 'call')} failed"
     if statistics.failed_tool_calls:
         ranked = statistics.failures_by_tool
         shown = ", ".join(f"{name} {count}" for name, count in ranked[:_SHOWN_NAMES])
