@@ -23,6 +23,13 @@ def grader_cases() -> tuple[dict[str, Any], ...]:
     return tuple(case for file in files for case in json.loads(file.read_text("utf-8")))
 
 
+@cache
+def trajectory_cases() -> tuple[dict[str, Any], ...]:
+    """All vectors on a recorded trajectory."""
+    files = sorted((VECTORS / "ir").glob("*.json"))
+    return tuple(case for file in files for case in json.loads(file.read_text("utf-8")))
+
+
 def lines_of(events: list[dict[str, Any]]) -> bytes:
     """The events as JSON Lines."""
     return b"".join(compact(event) + b"\n" for event in events)
@@ -41,4 +48,13 @@ def settings_for(config: dict[str, Any]) -> tuple[GraderSettings, ...]:
     )
 
 
-__all__ = ["BUILT_IN", "ROOT", "VECTORS", "grader_cases", "lines_of", "redacted", "settings_for"]
+__all__ = [
+    "BUILT_IN",
+    "ROOT",
+    "VECTORS",
+    "grader_cases",
+    "lines_of",
+    "redacted",
+    "settings_for",
+    "trajectory_cases",
+]

@@ -6,7 +6,7 @@ import sys
 
 import aw_graders
 from aw_graders.graders import BUILT_IN
-from tests.support import ROOT, grader_cases
+from tests.support import ROOT, grader_cases, trajectory_cases
 
 
 def test_every_grader_has_a_page_that_is_fresh():
@@ -18,7 +18,8 @@ def test_every_grader_has_a_page_that_is_fresh():
 
 
 def test_every_grader_has_a_vector():
-    named = {id_ for case in grader_cases() for id_ in case["expected"]}
+    cases = (*grader_cases(), *trajectory_cases())
+    named = {id_ for case in cases for id_ in case["expected"]}
 
     assert set(BUILT_IN) <= named
 

@@ -14,7 +14,7 @@ from aw_graders._json import compact
 from aw_graders.graders import BUILT_IN, grade, judge
 from aw_graders.redaction import redact
 from aw_graders.session import encode_array, encode_jsonl, read_session
-from tests.support import VECTORS, grader_cases, lines_of, redacted, settings_for
+from tests.support import VECTORS, grader_cases, lines_of, redacted, settings_for, trajectory_cases
 
 _CASES = [pytest.param(case, id=case["name"]) for case in grader_cases()]
 _OUTCOMES = json.loads((VECTORS / "outcomes" / "threshold_outcomes.json").read_text("utf-8"))
@@ -107,7 +107,8 @@ def test_the_watcher_sees_files_processes_sockets_and_imports(tmp_path):
 
 def test_every_grader_has_both_answers():
     for id_ in BUILT_IN:
-        answers = [case["expected"].get(id_, "not asked") for case in grader_cases()]
+        cases = (*grader_cases(), *trajectory_cases())
+        answers = [case["expected"].get(id_, "not asked") for case in cases]
         assert None in answers, f"{id_}: no vector where it is unavailable"
         assert any(isinstance(answer, int | float) for answer in answers), f"{id_}: no value"
 

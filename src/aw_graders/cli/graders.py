@@ -67,7 +67,8 @@ def run(  # noqa: PLR0917 - one parameter per option
     settings = _settings(config, picked)
     from aw_graders.cli.inputs import load_observed  # noqa: PLC0415 - not for usage errors
 
-    name, observed = load_observed(sessions, lenient=lenient, strict=strict)
+    whole = any(item.enabled and BUILT_IN[item.id].needs_events for item in settings)
+    name, observed = load_observed(sessions, lenient=lenient, strict=strict, whole=whole)
     _say(name, observed)
     lookups = observed.lookups
     results = grade_lookups(lookups, settings)

@@ -100,14 +100,21 @@ def _companions(path: Path, given: SourceFile, known: set[str]) -> list[SourceFi
     return found
 
 
-def load_observed(paths: tuple[Path, ...], *, lenient: bool, strict: bool) -> tuple[str, Observed]:
-    """Read what a person pointed at as far as grading needs it, or end with one line."""
+def load_observed(
+    paths: tuple[Path, ...], *, lenient: bool, strict: bool, whole: bool = False
+) -> tuple[str, Observed]:
+    """Read what a person pointed at as far as grading needs it, or end with one line.
+
+    Takes: `whole`, that some grader looks at the events themselves.
+    """
     name = str(paths[0]) if paths else STDIN
     try:
-        streamed = observe_stream(paths[0], lenient=lenient) if len(paths) == 1 else None
+        streamed = (
+            observe_stream(paths[0], lenient=lenient) if len(paths) == 1 and not whole else None
+        )
         if streamed is None:
             _, files = session_files(paths)
-            if not paths:
+            if not paths and not whole:
                 streamed = observe_stream(files[0].content, lenient=lenient)
             if streamed is None:
                 return name, observe(read_evidence(files, lenient=lenient, strict=strict))

@@ -164,6 +164,19 @@ def _warn(spec: GraderSpec, given: Given, report: Report) -> None:
             message = f'"config" of grader {quoted(spec.id)} knows no key {quoted(entry.key)}'
             hint = did_you_mean(entry.key, spec.config_keys) or "remove it: it takes no key"
             report.add("config-unknown-config-key", message, entry.key_span, hint, "warning")
+    for problem in _config_problems(spec, given):
+        message = f'"config" of grader {quoted(spec.id)}: {problem}'
+        report.add(
+            "config-unusable-value", message, config.key_span, "see aw graders explain " + spec.id
+        )
+
+
+def _config_problems(spec: GraderSpec, given: Given) -> list[str]:
+    """Ask the grader itself whether it could work with its configuration."""
+    values = given.values.get("config")
+    if spec.check_config is None or not isinstance(values, Mapping):
+        return []
+    return spec.check_config(cast("Mapping[str, JsonValue]", freeze(values)))
 
 
 def _merged(spec: GraderSpec, given: Given) -> GraderSettings:

@@ -57,6 +57,8 @@ class GraderSpec(msgspec.Struct, frozen=True):
 
     `version` is raised whenever the measured number can change. `threshold`, `minimum` and
     `maximum` are defaults in the grader's unit. `cost` and `source` are shown by `explain`.
+    `check_config` says what is wrong with a configuration before any session is read. `needs_events`
+    is true for a grader that looks at events themselves, of which a large session keeps none.
     """
 
     id: str
@@ -69,10 +71,12 @@ class GraderSpec(msgspec.Struct, frozen=True):
     compute: Callable[[GraderInput], Outcome]
     version: int = 1
     default: bool = True
+    needs_events: bool = False
     threshold: int | float | None = None
     minimum: int | float | None = None
     maximum: int | float | None = None
     config_keys: tuple[str, ...] = ()
+    check_config: Callable[[Mapping[str, JsonValue]], list[str]] | None = None
     cost: str = "O(calls), over lookups that are already built"
     source: str = "Graders Specification 0.5.0, section 4"
 

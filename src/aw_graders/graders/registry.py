@@ -4,7 +4,21 @@ from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 from typing import Final
 
-from aw_graders.graders.families import loops, outputs, retries, timing, tokens, tool_calls
+from aw_graders.graders.families import (
+    exploration,
+    information,
+    loops,
+    objectives,
+    outputs,
+    policy,
+    provenance,
+    recurrence,
+    reference,
+    retries,
+    timing,
+    tokens,
+    tool_calls,
+)
 from aw_graders.graders.model import GraderSpec
 
 
@@ -26,6 +40,14 @@ BUILT_IN: Final = _by_id(
         *timing.GRADERS,
         *tokens.GRADERS,
         *outputs.GRADERS,
+        # Trajectory graders, each only when it is asked for.
+        *recurrence.GRADERS,
+        *information.GRADERS,
+        *policy.GRADERS,
+        *exploration.GRADERS,
+        *provenance.GRADERS,
+        *objectives.GRADERS,
+        *reference.GRADERS,
     )
 )
 DEFAULT_IDS: Final = tuple(spec.id for spec in BUILT_IN.values() if spec.default)

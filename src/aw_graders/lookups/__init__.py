@@ -2,10 +2,7 @@
 
 from aw_graders.lookups.build import build_lookups, create_session_lookups
 from aw_graders.lookups.model import (
-    MAX_PLACES,
     Duration,
-    Evidence,
-    Place,
     Reading,
     Request,
     RunContext,
@@ -15,6 +12,7 @@ from aw_graders.lookups.model import (
     ToolCall,
 )
 from aw_graders.lookups.observe import Observer, merge
+from aw_graders.lookups.places import MAX_PLACES, Evidence, Place
 from aw_graders.lookups.rows import Observations, RedactedObservations
 from aw_graders.lookups.spans import needs_times
 

@@ -12,17 +12,11 @@ import msgspec
 from aw_graders import _json
 from aw_graders.lookups.gateway import GatewayCall, absorb, gateway_calls
 from aw_graders.lookups.lazily import Lazily
-from aw_graders.lookups.model import (
-    MAX_PLACES,
-    Evidence,
-    Place,
-    RunContext,
-    SessionLookups,
-    Statistics,
-    ToolCall,
-)
+from aw_graders.lookups.model import RunContext, SessionLookups, Statistics, ToolCall
 from aw_graders.lookups.observe import Observer, in_source_order
 from aw_graders.lookups.pairing import Paired, native_calls, pair_native
+from aw_graders.lookups.places import MAX_PLACES, Evidence, Place
+from aw_graders.lookups.projection import trajectory_of
 from aw_graders.lookups.rows import COMPLETION, Observations, RedactedObservations, SourceRows
 from aw_graders.lookups.spans import needs_times
 from aw_graders.lookups.timing import run_duration
@@ -55,7 +49,16 @@ def create_session_lookups(session: Redacted) -> SessionLookups:
     for event in session.events:
         by_type.setdefault(event.type, []).append(event)
     index = MappingProxyType({kind: tuple(events) for kind, events in by_type.items()})
-    return msgspec.structs.replace(conclude(_observe(session)), events_by_type=index)
+    lookups = conclude(_observe(session))
+    return msgspec.structs.replace(
+        lookups,
+        events_by_type=index,
+        made_trajectory=Lazily(
+            lambda: trajectory_of(
+                session.events, lookups.tool_calls, agent_observed=lookups.agent_observed
+            )
+        ),
+    )
 
 
 def _observe(session: Redacted) -> Observations:

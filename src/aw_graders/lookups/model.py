@@ -2,33 +2,18 @@
 
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import Final, Literal, cast
+from typing import Literal, cast
 
 import msgspec
 
 from aw_graders import _json
 from aw_graders._json import JsonValue
 from aw_graders.lookups.lazily import Lazily
+from aw_graders.lookups.places import Evidence, Place
+from aw_graders.lookups.trajectory import Trajectory
 from aw_graders.session.model import Event
 
-# How many places of deciding events a result lists; the count of all of them stands beside.
-MAX_PLACES: Final = 20
-
 UsageSource = Literal["proxy", "report", "session"]
-
-
-class Place(msgspec.Struct, frozen=True, gc=False):
-    """Where an event stands: the path of its source and its index in that source."""
-
-    path: str
-    index: int
-
-
-class Evidence(msgspec.Struct, frozen=True):
-    """The first places of the events that decided a number, and how many there are in all."""
-
-    places: tuple[Place, ...] = ()
-    count: int = 0
 
 
 class ToolCall(msgspec.Struct, frozen=True, gc=False):
@@ -225,6 +210,12 @@ class SessionLookups(msgspec.Struct, frozen=True):
     context: RunContext
     events: int
     events_by_type: Mapping[str, tuple[Event, ...]] = MappingProxyType({})
+    made_trajectory: Lazily[Trajectory] = Lazily(Trajectory)
+
+    @property
+    def trajectory(self) -> Trajectory:
+        """The trajectory, recorded or projected; made at the first use."""
+        return self.made_trajectory()
 
     @property
     def tool_calls(self) -> tuple[ToolCall, ...]:

@@ -12,7 +12,8 @@ from typing import Final, TypeAlias
 import msgspec
 
 from aw_graders import _json
-from aw_graders.lookups.model import Place, ToolCall
+from aw_graders.lookups.model import ToolCall
+from aw_graders.lookups.places import Place
 from aw_graders.lookups.rows import ANNOUNCED, COMPLETION, START, NativeRow, SourceRows
 from aw_graders.lookups.scopes import Scope, ScopeTracker
 

@@ -8,7 +8,8 @@ from typing import Final, Literal, TypeAlias
 
 import msgspec
 
-from aw_graders.lookups.model import Place, Reading, Request, Tokens
+from aw_graders.lookups.model import Reading, Request, Tokens
+from aw_graders.lookups.places import Place
 from aw_graders.lookups.rows import ResultRow, SourceRows, UsageRow
 
 _ROUTER: Final = "routing_classification"

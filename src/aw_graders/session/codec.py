@@ -71,9 +71,19 @@ def encode_array(session: Session) -> bytes:
     return _json.compact([event.to_json() for event in session.events]) + b"\n"
 
 
+def lines_of(content: bytes) -> Iterator[bytes]:
+    """Yield every line, blank ones too, without its line end; only one is held at a time."""
+    start = 0
+    while (end := content.find(b"\n", start)) >= 0:
+        yield content[start:end]
+        start = end + 1
+    if start < len(content):
+        yield content[start:]
+
+
 def split_lines(content: bytes) -> Iterator[tuple[int, bytes]]:
     """Yield each line that is not blank with its number from 1, without its line end."""
-    for number, line in enumerate(content.split(b"\n"), 1):
+    for number, line in enumerate(lines_of(content), 1):
         stripped = line.strip(_BLANK)
         if stripped:
             yield number, stripped
@@ -174,7 +184,7 @@ def _read_lines(content: bytes, reader: EventReader) -> ReadSession:
     last = 0 if content.endswith(b"\n") else content.count(b"\n") + 1
     numbered = [
         (event, number)
-        for number, line in enumerate(content.split(b"\n"), 1)
+        for number, line in enumerate(lines_of(content), 1)
         if (event := reader.line(line, number, is_cut=number == last)) is not None
     ]
     return _finish(numbered, reader)

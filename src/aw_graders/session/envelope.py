@@ -1,12 +1,13 @@
 """From a decoded JSON value to an event, or to the one reason why it is none."""
 
+from sys import intern
 from typing import Any, cast
 
 from aw_graders import _json
 from aw_graders._json import JsonValue
 from aw_graders.session import events
 from aw_graders.session.limits import MAX_SAFE_INTEGER
-from aw_graders.session.model import Event, Provenance, is_header
+from aw_graders.session.model import EMPTY_OBJECT, Event, Provenance, is_header
 
 _PROVENANCE_TEXTS = ("component", "phase", "path")
 
@@ -34,11 +35,12 @@ def event_from(value: JsonValue) -> Event:
             msg = f'the event has no "{key}"' if key not in record else f'"{key}" is no object'
             raise EnvelopeError(msg)
     rest = {k: v for k, v in record.items() if k not in {"type", "data", "provenance"}}
+    # Thousands of events share a few names, of which one copy is enough.
     return Event(
-        type=kind,
+        type=intern(kind),
         provenance=_provenance(record["provenance"]),
         data_json=_json.compact(record["data"]),
-        rest_json=_json.compact(rest),
+        rest_json=_json.compact(rest) if rest else EMPTY_OBJECT,
     )
 
 
@@ -54,8 +56,8 @@ def _provenance(record: dict[str, Any]) -> Provenance:
         msg = '"provenance" has no "index" that is a whole number from 0'
         raise EnvelopeError(msg)
     rest = {k: v for k, v in record.items() if k not in {*_PROVENANCE_TEXTS, "index"}}
-    component, phase, path = (record[key] for key in _PROVENANCE_TEXTS)
-    return Provenance(component, phase, path, index, _json.compact(rest))
+    component, phase, path = (intern(record[key]) for key in _PROVENANCE_TEXTS)
+    return Provenance(component, phase, path, index, _json.compact(rest) if rest else EMPTY_OBJECT)
 
 
 def header_problem(event: Event) -> str | None:

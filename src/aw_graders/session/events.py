@@ -31,6 +31,7 @@ SAFE_OUTPUT_ERROR: Final = "safe_output.error"
 EXPERIMENT_ASSIGNMENT: Final = "experiment.assignment"
 EVAL_RESULT: Final = "eval.result"
 WORKFLOW_INFO: Final = "workflow.info"
+TRAJECTORY_EVIDENCE: Final = "trajectory.evidence"
 GRADER_MANIFEST: Final = "grader.manifest"
 GRADER_RESULT: Final = "grader.result"
 

@@ -9,7 +9,7 @@ from aw_graders import _json
 from aw_graders._json import JsonValue
 from aw_graders.session import events
 
-_EMPTY: Final = b"{}"
+EMPTY_OBJECT: Final = b"{}"
 
 
 class Provenance(msgspec.Struct, frozen=True, gc=False):
@@ -23,12 +23,12 @@ class Provenance(msgspec.Struct, frozen=True, gc=False):
     phase: str
     path: str
     index: int
-    rest_json: bytes = _EMPTY
+    rest_json: bytes = EMPTY_OBJECT
 
     @property
     def timestamp_ms(self) -> int | float | None:
         """The observed time in milliseconds, for ordering and display only."""
-        if self.rest_json == _EMPTY:
+        if self.rest_json == EMPTY_OBJECT:
             return None
         value = cast("dict[str, object]", _json.decode(self.rest_json)).get("timestampMs")
         return value if isinstance(value, int | float) and not isinstance(value, bool) else None
@@ -43,8 +43,8 @@ class Event(msgspec.Struct, frozen=True, gc=False):
 
     type: str
     provenance: Provenance
-    data_json: bytes = _EMPTY
-    rest_json: bytes = _EMPTY
+    data_json: bytes = EMPTY_OBJECT
+    rest_json: bytes = EMPTY_OBJECT
 
     @property
     def data(self) -> Mapping[str, JsonValue]:

@@ -1,0 +1,226 @@
+"""How near a run came to a reference recorded in its session."""
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Final, NoReturn
+
+from aw_graders import _json
+from aw_graders._json import JsonValue
+from aw_graders.graders.model import HIGHER, GraderInput, GraderSpec, Measured, Outcome
+from aw_graders.graders.trajectory import (
+    Record,
+    as_list,
+    bounded,
+    give_up,
+    index,
+    labels,
+    not_applicable,
+    records,
+    text,
+)
+from aw_graders.graders.warping import warping_distance
+from aw_graders.lookups.trajectory import (
+    EVENTS,
+    PATCH,
+    REFERENCE,
+    RESOURCES,
+    STATES,
+    TOOL_CALLS,
+    Trajectory,
+)
+
+_STATE_CHANGE: Final = "state_change"
+_FILE: Final = "file"
+
+
+def _reference(trajectory: Trajectory, *keys: str) -> Sequence[JsonValue]:
+    """Return a list of the reference that is not empty.
+
+    Raises: MissingError when it was not recorded, or is malformed.
+    """
+    value: JsonValue = trajectory.reference
+    for key in keys:
+        value = value.get(key) if isinstance(value, Mapping) else None
+    found = as_list(value)
+    if not found:
+        name = ".".join((REFERENCE, *keys))
+        message = f'the session has no "{name}"; record it in a "trajectory.evidence" event'
+        give_up("no-reference", message)
+    return found
+
+
+def _malformed(what: str) -> NoReturn:
+    give_up("malformed-reference", what)
+
+
+# --- tool-wise-score ---------------------------------------------------------
+
+
+def _is_call(entry: JsonValue) -> bool:
+    if not isinstance(entry, Mapping) or text(entry.get("name")) is None:
+        return False
+    arguments = entry.get("arguments")
+    return arguments is None or isinstance(arguments, Mapping)
+
+
+def _observed_calls(trajectory: Trajectory) -> list[Record]:
+    """Read the observed calls in the order of their events, or in list order without any."""
+    found = records(trajectory, TOOL_CALLS)
+    if not all(map(_is_call, found)):
+        give_up("malformed-tool-calls", "a tool call has no name or odd arguments")
+    keyed = [(index(call.get("eventIndex")), call) for call in found]
+    known = [(at, call) for at, call in keyed if at is not None]
+    if len(known) == len(keyed):
+        known.sort(key=lambda item: item[0])
+        return [call for _, call in known]
+    if known:
+        give_up(
+            "malformed-tool-calls", 'some tool calls have a valid "eventIndex" and some have none'
+        )
+    return found
+
+
+def _agreement(wanted: Record, observed: Record) -> float:
+    """Give the share of the reference's arguments that were given with equal values."""
+    arguments, given = wanted.get("arguments"), observed.get("arguments")
+    if not isinstance(arguments, Mapping) or not arguments:
+        return 1
+    if not isinstance(given, Mapping):
+        return 0
+    equal = sum(
+        key in given and _json.canonical(given[key]) == _json.canonical(value)
+        for key, value in arguments.items()
+    )
+    return equal / len(arguments)
+
+
+@bounded
+def _tool_wise_score(_: GraderInput, trajectory: Trajectory) -> Outcome:
+    """Credit the calls that agree with the reference's, from the start to the first other tool."""
+    wanted = [entry for entry in _reference(trajectory, TOOL_CALLS) if isinstance(entry, Mapping)]
+    if len(wanted) < len(_reference(trajectory, TOOL_CALLS)) or not all(map(_is_call, wanted)):
+        _malformed("a call of the reference has no name or odd arguments")
+    earned: list[float] = []
+    for call, observed in zip(wanted, _observed_calls(trajectory), strict=False):
+        if call["name"] != observed["name"]:
+            break
+        earned.append((1 + _agreement(call, observed)) / 2)
+    details = f"{len(earned)} of {len(wanted)} reference calls were made in order"
+    return Measured(math.fsum(earned) / len(wanted), details)
+
+
+# --- trajectory-ndtw -----------------------------------------------------------
+
+
+@bounded
+def _ndtw(_: GraderInput, trajectory: Trajectory) -> Outcome:
+    """Warp the path of states onto the reference's and scale the distance by its length."""
+    wanted = [text(state) for state in _reference(trajectory, STATES)]
+    if None in wanted:
+        _malformed("a state of the reference is no text")
+    changes = [
+        text(event.get("ref"))
+        for event in records(trajectory, EVENTS, recorded=True)
+        if event.get("kind") == _STATE_CHANGE
+    ]
+    if not changes:
+        return not_applicable("no event is a change of state")
+    if None in changes:
+        give_up("malformed-events", 'a change of state has no "ref"')
+    distance = warping_distance(
+        [state for state in changes if state is not None],
+        [state for state in wanted if state is not None],
+    )
+    details = f"{len(changes)} states are {distance} steps from {len(wanted)} of the reference"
+    return Measured(min(1, max(0, math.exp(-distance / len(wanted)))), details)
+
+
+# --- code-search-recall --------------------------------------------------------
+
+
+def _path(value: str) -> str:
+    """Spell a path as both sides are compared: relative to the repository."""
+    return value.strip().removeprefix("./").lstrip("/")
+
+
+def reference_paths(trajectory: Trajectory) -> list[str]:
+    """Read the distinct files of the reference patch, in order.
+
+    Raises: MissingError when there is none, or one has no path.
+    """
+    found: dict[str, None] = {}
+    for entry in _reference(trajectory, PATCH, "files"):
+        recorded = entry.get("path") if isinstance(entry, Mapping) else entry
+        path = _path(recorded) if isinstance(recorded, str) else ""
+        if not path:
+            _malformed("a file of the reference patch has no path")
+        found[path] = None
+    return list(found)
+
+
+@bounded
+def _code_search_recall(_: GraderInput, trajectory: Trajectory) -> Outcome:
+    """Divide the files of the reference patch that the run located by all of them."""
+    wanted = reference_paths(trajectory)
+    located = {
+        _path(uri)
+        for record in records(trajectory, RESOURCES)
+        if record.get("kind") == _FILE and isinstance(uri := record.get("uri"), str)
+    }
+    missed = [path for path in wanted if path not in located]
+    details = f"{len(wanted) - len(missed)} of {len(wanted)} files of the reference were located"
+    if missed:
+        details += f"; missed: {labels(missed)}"
+    return Measured((len(wanted) - len(missed)) / len(wanted), details)
+
+
+GRADERS: Final = (
+    GraderSpec(
+        id="tool-wise-score",
+        name="Tool-Wise Score",
+        summary="Calls made as in the reference, from the start / reference calls",
+        formula="sum of (1 + share of equal arguments) / 2 while names match, / reference calls",
+        evidence="reference.toolCalls in trajectory.evidence events, and tool calls",
+        unit="ratio",
+        direction=HIGHER,
+        minimum=0,
+        maximum=1,
+        compute=_tool_wise_score,
+        default=False,
+        needs_events=True,
+        cost="O(calls)",
+        source="trajectory catalogue of the Graders Specification 0.5.0, section 4",
+    ),
+    GraderSpec(
+        id="trajectory-ndtw",
+        name="Trajectory nDTW",
+        summary="Likeness of the path of states to the reference's",
+        formula="exp(-DTW distance / length of the reference)",
+        evidence="reference.states and state_change events in trajectory.evidence events",
+        unit="ratio",
+        direction=HIGHER,
+        minimum=0,
+        maximum=1,
+        compute=_ndtw,
+        default=False,
+        needs_events=True,
+        cost="O(path x reference), at most 25 million cells",
+        source="Ilharco et al., General evaluation for instruction conditioned navigation, 2019",
+    ),
+    GraderSpec(
+        id="code-search-recall",
+        name="Code Search Recall",
+        summary="Files of the reference patch that were located / all of them",
+        formula="distinct reference files among the located ones / distinct reference files",
+        evidence="reference.patch.files and resources in trajectory.evidence events",
+        unit="ratio",
+        direction=HIGHER,
+        minimum=0,
+        maximum=1,
+        compute=_code_search_recall,
+        default=False,
+        needs_events=True,
+        cost="O(files + resources)",
+        source="trajectory catalogue of the Graders Specification 0.5.0, section 4",
+    ),
+)
