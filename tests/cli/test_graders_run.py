@@ -18,10 +18,11 @@ _EVENT = b'{"type":"a.b","data":{},"provenance":{"component":"agent","phase":"ag
 _PASSED_ON = ("PYTHONPATH", "COVERAGE_PROCESS_START", "COVERAGE_PROCESS_CONFIG")
 
 
-def aw(*arguments, stdin=None, seed="0"):
+def aw(*arguments, stdin=None, seed="0", **variables):
     """Run the command in an environment made from nothing."""
     environment = {"PATH": os.environ["PATH"], "PYTHONHASHSEED": seed, "LC_ALL": "C.UTF-8"}
     environment |= {name: os.environ[name] for name in _PASSED_ON if name in os.environ}
+    environment |= variables
     command = [sys.executable, "-m", "aw_graders", *map(str, arguments)]
     return subprocess.run(command, input=stdin, capture_output=True, env=environment, check=False)
 

@@ -1,9 +1,12 @@
-"""What each exit status means. Scripts depend on these numbers."""
+"""What scripts depend on: exit statuses, and the variable that names secrets."""
 
 from enum import IntEnum
-from typing import NoReturn
+from typing import Final, NoReturn
 
 import click
+
+# Names of the variables that hold secret values, separated by commas.
+SECRET_NAMES: Final = "GH_AW_SECRET_NAMES"  # noqa: S105 - the name of a variable
 
 
 class Exit(IntEnum):

@@ -1,14 +1,16 @@
 """`aw graders`: run, list, explain."""
 
 import fnmatch
+import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from aw_graders import _json
-from aw_graders.cli.exits import Exit, stop
+from aw_graders.cli.exits import SECRET_NAMES, Exit, stop
 from aw_graders.flows.evidence import Observed
 from aw_graders.graders import (
     BUILT_IN,
@@ -20,6 +22,9 @@ from aw_graders.graders import (
     settings_of,
 )
 from aw_graders.session.limits import MAX_CONFIG_BYTES, MAX_SHOWN_PROBLEMS
+
+if TYPE_CHECKING:
+    from aw_graders.redaction import KnownValues
 
 
 @click.group("graders")
@@ -40,6 +45,12 @@ def COMMAND() -> None:  # noqa: N802 - the name the lazy group looks for
 @click.option("--check", is_flag=True, help="Exit 1 when a grader fails or errors.")
 @click.option("-o", "--output", type=click.Path(path_type=Path), metavar="DIR")
 @click.option("--lenient", is_flag=True, help="Skip malformed events of a unified session.")
+@click.option(
+    "--secret-values",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Mask these values, too: one on each line.",
+)
 @click.option("--strict", is_flag=True, help="Refuse a recording of which something is skipped.")
 def run(  # noqa: PLR0917 - one parameter per option
     workflow: str | None,
@@ -48,11 +59,12 @@ def run(  # noqa: PLR0917 - one parameter per option
     sessions: tuple[Path, ...],
     config: Path | None,
     picked: tuple[str, ...],
-    as_json: bool,  # noqa: FBT001 - click passes options by name
-    check: bool,  # noqa: FBT001
+    as_json: bool,
+    check: bool,
     output: Path | None,
-    lenient: bool,  # noqa: FBT001
-    strict: bool,  # noqa: FBT001
+    lenient: bool,
+    strict: bool,
+    secret_values: Path | None,
 ) -> None:
     """Grade one session with the ten default graders, or as --config says.
 
@@ -68,8 +80,11 @@ def run(  # noqa: PLR0917 - one parameter per option
     from aw_graders.cli.inputs import load_observed  # noqa: PLC0415 - not for usage errors
 
     whole = any(item.enabled and BUILT_IN[item.id].needs_events for item in settings)
-    name, observed = load_observed(sessions, lenient=lenient, strict=strict, whole=whole)
-    _say(name, observed)
+    named = _named_secrets(secret_values)
+    name, observed = load_observed(
+        sessions, lenient=lenient, strict=strict, whole=whole, named=named
+    )
+    _say(name, observed, named)
     lookups = observed.lookups
     results = grade_lookups(lookups, settings)
     document = results_document(results, lookups.context, partial=observed.partial)
@@ -109,7 +124,16 @@ def _settings(config: Path | None, picked: Sequence[str]) -> tuple[GraderSetting
     return tuple(chosen)
 
 
-def _say(name: str, observed: Observed) -> None:
+def _named_secrets(path: Path | None) -> "KnownValues | None":
+    """Read the secret values that a person named; most runs name none."""
+    if path is None and SECRET_NAMES not in os.environ:
+        return None
+    from aw_graders.cli.secrets import known_secrets  # noqa: PLC0415
+
+    return known_secrets(path).named
+
+
+def _say(name: str, observed: Observed, named: "KnownValues | None") -> None:
     """Say on standard error what the input was taken for, and what could not be used."""
     from aw_graders.diagnostics import printable  # noqa: PLC0415
     from aw_graders.redaction import mask_text  # noqa: PLC0415
@@ -124,7 +148,7 @@ def _say(name: str, observed: Observed) -> None:
     if len(listed) > MAX_SHOWN_PROBLEMS:
         lines.append(f"{name}: {len(listed) - MAX_SHOWN_PROBLEMS} more notes")
     for line in lines:
-        click.echo(f"aw: {printable(mask_text(line))}", err=True)
+        click.echo(f"aw: {printable(mask_text(line, named))}", err=True)
 
 
 def _write(output: Path, settings: Sequence[GraderSettings], document: dict[str, object]) -> None:
@@ -139,7 +163,7 @@ def _write(output: Path, settings: Sequence[GraderSettings], document: dict[str,
 
 @COMMAND.command("list")
 @click.option("--json", "as_json", is_flag=True, help="Print a JSON array.")
-def list_graders(as_json: bool) -> None:  # noqa: FBT001
+def list_graders(as_json: bool) -> None:
     """List the graders of the registry."""
     if as_json:
         sys.stdout.buffer.write(_json.pretty([_described(spec) for spec in BUILT_IN.values()]))
@@ -152,7 +176,7 @@ def list_graders(as_json: bool) -> None:  # noqa: FBT001
 @COMMAND.command("explain")
 @click.argument("grader_id")
 @click.option("--json", "as_json", is_flag=True, help="Print a JSON object.")
-def explain(grader_id: str, as_json: bool) -> None:  # noqa: FBT001
+def explain(grader_id: str, as_json: bool) -> None:
     """Say what a grader measures, from which evidence, and how to read it."""
     spec = BUILT_IN.get(grader_id)
     if spec is None:

@@ -4,7 +4,7 @@ import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path, PurePosixPath
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from aw_graders.cli.exits import Exit, stop
 from aw_graders.collectors import SourceFile
@@ -18,6 +18,9 @@ from aw_graders.flows.evidence import (
 )
 from aw_graders.session import SessionFormatError
 from aw_graders.session.limits import MAX_RECORDING_BYTES, MAX_STDIN_BYTES
+
+if TYPE_CHECKING:
+    from aw_graders.redaction import KnownValues
 
 STDIN: Final = "<stdin>"
 _MIB: Final = 1024 * 1024
@@ -101,11 +104,16 @@ def _companions(path: Path, given: SourceFile, known: set[str]) -> list[SourceFi
 
 
 def load_observed(
-    paths: tuple[Path, ...], *, lenient: bool, strict: bool, whole: bool = False
+    paths: tuple[Path, ...],
+    *,
+    lenient: bool,
+    strict: bool,
+    whole: bool = False,
+    named: "KnownValues | None" = None,
 ) -> tuple[str, Observed]:
     """Read what a person pointed at as far as grading needs it, or end with one line.
 
-    Takes: `whole`, that some grader looks at the events themselves.
+    Takes: `whole`, that some grader looks at the events themselves; `named`, secret values.
     """
     name = str(paths[0]) if paths else STDIN
     try:
@@ -115,9 +123,10 @@ def load_observed(
         if streamed is None:
             _, files = session_files(paths)
             if not paths and not whole:
-                streamed = observe_stream(files[0].content, lenient=lenient)
+                streamed = observe_stream(files[0].content, lenient=lenient, named=named)
             if streamed is None:
-                return name, observe(read_evidence(files, lenient=lenient, strict=strict))
+                evidence = read_evidence(files, lenient=lenient, strict=strict)
+                return name, observe(evidence, named)
     except SessionFormatError as failure:
         stop(Exit.FAILED, failure.problem.text(name))
     except OSError as failure:

@@ -11,6 +11,7 @@ from aw_graders.cli.exits import Exit
 _GROUPS: Final = {
     "graders": ("aw_graders.cli.graders", "Grade sessions; list and explain the graders."),
     "session": ("aw_graders.cli.session", "Check and show unified sessions."),
+    "conclude": ("aw_graders.cli.conclude", "Collect, redact, grade and publish a run."),
     "schema": ("aw_graders.cli.schema", "Print a JSON Schema."),
 }
 
@@ -31,7 +32,7 @@ class _Lazy(click.Group):
         return command
 
 
-def _version(ctx: click.Context, _: click.Parameter, value: bool) -> None:  # noqa: FBT001
+def _version(ctx: click.Context, _: click.Parameter, value: bool) -> None:
     if value:
         from aw_graders import __version__  # noqa: PLC0415
 
@@ -43,7 +44,7 @@ def _version(ctx: click.Context, _: click.Parameter, value: bool) -> None:  # no
 @click.option("--version", is_flag=True, expose_value=False, is_eager=True, callback=_version)
 @click.option("--debug", is_flag=True, help="Show the traceback of an internal error.")
 @click.pass_context
-def cli(ctx: click.Context, debug: bool) -> None:  # noqa: FBT001
+def cli(ctx: click.Context, debug: bool) -> None:
     """Measure recorded runs of coding agents."""
     ctx.obj = {"debug": debug}
 

@@ -2,10 +2,31 @@
 
 from typing import Final
 
-from aw_graders.collectors import claude, copilot
+from aw_graders.collectors import (
+    claude,
+    codex,
+    copilot,
+    droid,
+    gemini,
+    inspect_ai,
+    opencode,
+    otel,
+    pi,
+)
 from aw_graders.collectors.base import Collector
 
-COLLECTORS: Final[tuple[Collector, ...]] = (claude.COLLECTOR, copilot.COLLECTOR)
+# Droid's stream begins with a row that Claude Code's could begin with, too.
+COLLECTORS: Final[tuple[Collector, ...]] = (
+    inspect_ai.COLLECTOR,
+    droid.COLLECTOR,
+    gemini.COLLECTOR,
+    opencode.COLLECTOR,
+    pi.COLLECTOR,
+    codex.COLLECTOR,
+    claude.COLLECTOR,
+    copilot.COLLECTOR,
+    otel.COLLECTOR,
+)
 
 
 def detect(content: bytes) -> Collector | None:

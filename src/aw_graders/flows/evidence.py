@@ -4,7 +4,7 @@ Source: decision 56. A faulty unified session is never handed to a collector.
 """
 
 from collections.abc import Sequence
-from typing import Any, Final, cast
+from typing import TYPE_CHECKING, Any, Final, cast
 
 import msgspec
 
@@ -17,6 +17,9 @@ from aw_graders.session import Problem, Session, SessionFormatError, is_array, r
 from aw_graders.session.codec import split_lines, too_long
 from aw_graders.session.limits import MAX_LINE_BYTES
 
+if TYPE_CHECKING:
+    from aw_graders.redaction import KnownValues
+
 UNIFIED: Final = "a unified session"
 _LEGACY_KEYS: Final = frozenset({"toolCalls", "tokenUsageEntries", "schemaVersion"})
 _PROVENANCE: Final = b'"provenance"'
@@ -25,8 +28,8 @@ _HEAD_BYTES: Final = 4096
 _MAX_PROBED_LINES: Final = 1000
 _BOM: Final = b"\xef\xbb\xbf"
 _KINDS: Final = (
-    "give a unified session (JSONL or a JSON array), a Claude Code transcript, "
-    "or Copilot CLI events"
+    "give a unified session (JSONL or a JSON array), or a recording of an agent that "
+    "docs/collectors lists"
 )
 
 
@@ -62,12 +65,17 @@ class Observed(msgspec.Struct, frozen=True):
         return bool(self.problems) or any(note.lossy for note in self.notes)
 
 
-def observe(evidence: Evidence) -> Observed:
-    """Redact a session that was read whole and build its lookups."""
-    from aw_graders.redaction import redact  # noqa: PLC0415 - a stream loads it later
+def observe(evidence: Evidence, named: "KnownValues | None" = None) -> Observed:
+    """Redact a session that was read whole and build its lookups.
 
+    Takes: `named`, secret values; those of add-mask lines in the session are masked, too.
+    """
+    from aw_graders.redaction import redact  # noqa: PLC0415 - a stream loads it later
+    from aw_graders.redaction.named import known_in  # noqa: PLC0415
+
+    known = known_in(evidence.session, named)
     return Observed(
-        create_session_lookups(redact(evidence.session).session),
+        create_session_lookups(redact(evidence.session, known).session),
         evidence.kind,
         evidence.is_unified,
         evidence.problems,
@@ -76,14 +84,16 @@ def observe(evidence: Evidence) -> Observed:
     )
 
 
-def observe_stream(source: Source, *, lenient: bool) -> Observed | None:
+def observe_stream(
+    source: Source, *, lenient: bool, named: "KnownValues | None" = None
+) -> Observed | None:
     """Build the lookups of a large unified session, or answer None for anything else.
 
     Raises: SessionFormatError; OSError.
     """
     if not is_streamable(source):
         return None
-    streamed = stream_lookups(source, lenient=lenient)
+    streamed = stream_lookups(source, lenient=lenient, named=named)
     return Observed(
         streamed.lookups,
         UNIFIED,
@@ -100,6 +110,12 @@ def _detect(content: bytes) -> Collector | None:
     return detect(content)
 
 
+def _named(kind: str) -> Collector:
+    from aw_graders.collectors.registry import COLLECTORS  # noqa: PLC0415 - as above
+
+    return next(collector for collector in COLLECTORS if collector.id == kind)
+
+
 def companions_of(content: bytes) -> tuple[str, ...]:
     """Name the path patterns, beside a file with this content, that belong to the same recording."""
     if is_unified(content):
@@ -108,16 +124,21 @@ def companions_of(content: bytes) -> tuple[str, ...]:
     return () if collector is None else collector.companions
 
 
-def read_evidence(files: Sequence[SourceFile], *, lenient: bool, strict: bool) -> Evidence:
+def read_evidence(
+    files: Sequence[SourceFile], *, lenient: bool, strict: bool, kind: str | None = None
+) -> Evidence:
     """Read one unified session, or the files of one recording.
 
     Takes: files in order, the given one first; `lenient` skips malformed events of a unified
-        session; `strict` turns any lossy note of a recording into an error.
+        session; `strict` turns any lossy note of a recording into an error; `kind`, the id of the
+        collector to use whatever the content looks like.
     Raises: SessionFormatError, whose problem says what is wrong and what to do.
     """
     first = files[0].content.removeprefix(_BOM)
     if not first.strip():
         raise SessionFormatError(Problem("is empty", hint=_KINDS))
+    if kind is not None:
+        return _collect(_named(kind), files, strict=strict)
     _refuse_legacy(first)
     if is_unified(first):
         return _read_unified(_only(files).removeprefix(_BOM), lenient=lenient)

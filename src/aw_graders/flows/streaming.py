@@ -10,7 +10,7 @@ import gc
 from collections.abc import Iterable, Iterator, Sequence
 from io import SEEK_END, BytesIO, FileIO
 from pathlib import Path
-from typing import BinaryIO, Final, TypeAlias
+from typing import TYPE_CHECKING, BinaryIO, Final, TypeAlias
 
 import msgspec
 
@@ -27,6 +27,9 @@ from aw_graders.session.codec import LENIENT_HINT, SECOND_EXECUTION, EventReader
 from aw_graders.session.events import AGENT_EXECUTION, SESSION_FORMAT
 from aw_graders.session.limits import MAX_LINE_BYTES, STREAM_FROM_BYTES
 from aw_graders.session.stream import decode_batch, line_of, read_with_care
+
+if TYPE_CHECKING:
+    from aw_graders.redaction import KnownValues
 
 # A batch stays in the processor's cache together with the events made of it.
 _BATCH_BYTES: Final = 64 * 1024
@@ -104,10 +107,14 @@ def _size(file: BinaryIO) -> int:
     return file.seek(0, SEEK_END)
 
 
-def stream_lookups(source: Source, *, lenient: bool = False) -> Streamed:
+def stream_lookups(
+    source: Source, *, lenient: bool = False, named: "KnownValues | None" = None
+) -> Streamed:
     """Read a large unified session and conclude its lookups, in memory that does not grow with it.
 
-    Takes: a file, or content that is held anyway, for which `is_streamable` is true.
+    Takes: a file, or content that is held anyway, for which `is_streamable` is true; `named`, secret
+        values. Add-mask lines are not looked for: a session of this size is redacted when it is
+        published, and texts that could hold one are not kept.
     Returns: the lookups that reading it whole would give, without `events_by_type`. Rows of tool
         calls and requests are all that is kept.
     Raises: SessionFormatError for the first line that strict reading refuses; OSError.
@@ -117,17 +124,17 @@ def stream_lookups(source: Source, *, lenient: bool = False) -> Streamed:
     # Nothing read here forms cycles; searching for them would cost more than decoding.
     gc.disable()
     try:
-        return _stream(source, lenient=lenient)
+        return _stream(source, named, lenient=lenient)
     finally:
         if collects:
             gc.enable()
 
 
-def _stream(source: Source, *, lenient: bool) -> Streamed:
+def _stream(source: Source, named: "KnownValues | None", *, lenient: bool) -> Streamed:
     read = _read_in_one if lenient else _read_in_segments
-    parts, rows = read(source, keep_times=False)
+    parts, rows = read(source, named, keep_times=False)
     if needs_times(rows.observations.spans, rows.observations.collection_ns):
-        parts, rows = read(source, keep_times=True)
+        parts, rows = read(source, named, keep_times=True)
     return Streamed(
         build_lookups(rows),
         parts[0].skipped,
@@ -162,16 +169,16 @@ def _line_end(file: BinaryIO | FileIO, position: int) -> int:
 _Read: TypeAlias = tuple[list[_Part], RedactedObservations]
 
 
-def _read_in_one(source: Source, *, keep_times: bool) -> _Read:
+def _read_in_one(source: Source, named: "KnownValues | None", *, keep_times: bool) -> _Read:
     """Read leniently: what is skipped in one line depends on all lines before it."""
     with _opened(source) as file:
-        reading = _Reading(file, 0, keep_times=keep_times, lenient=True)
+        reading = _Reading(file, 0, named, keep_times=keep_times, lenient=True)
         reading.read(0, _size(file))
         part, rows = reading.done()
     return [part], rows
 
 
-def _read_in_segments(source: Source, *, keep_times: bool) -> _Read:
+def _read_in_segments(source: Source, named: "KnownValues | None", *, keep_times: bool) -> _Read:
     """Read strictly, segments in any order, in two processes when it pays."""
     starts = _segments(source)
     count = len(starts) - 1
@@ -180,7 +187,7 @@ def _read_in_segments(source: Source, *, keep_times: bool) -> _Read:
     def read(segments: Iterable[int]) -> Iterator[tuple[_Part, RedactedObservations]]:
         # Each process opens the file anew: a copied descriptor would share its position.
         with _opened(source) as file:
-            yield from _read_parts(file, starts, segments, keep_times=keep_times)
+            yield from _read_parts(file, starts, segments, named, keep_times=keep_times)
 
     def mine(segments: Iterable[int]) -> None:
         found.extend(read(segments))
@@ -202,7 +209,12 @@ def _read_in_segments(source: Source, *, keep_times: bool) -> _Read:
 
 
 def _read_parts(
-    file: BinaryIO, starts: Sequence[int], segments: Iterable[int], *, keep_times: bool
+    file: BinaryIO,
+    starts: Sequence[int],
+    segments: Iterable[int],
+    named: "KnownValues | None",
+    *,
+    keep_times: bool,
 ) -> Iterator[tuple[_Part, RedactedObservations]]:
     """Read segments, those that follow each other as one part."""
     reading: _Reading | None = None
@@ -210,7 +222,7 @@ def _read_parts(
         if reading is None or segment != reading.next_segment:
             if reading is not None:
                 yield reading.done()
-            reading = _Reading(file, segment, keep_times=keep_times)
+            reading = _Reading(file, segment, named, keep_times=keep_times)
         reading.read(starts[segment], starts[segment + 1])
     if reading is not None:
         yield reading.done()
@@ -248,20 +260,27 @@ def _refuse_first_problem(ordered: Sequence[_Part]) -> None:
         before += part.lines
 
 
-def _mask(text: str) -> str:
+def _mask(text: str, named: "KnownValues | None") -> str:
     from aw_graders.redaction import mask_text  # noqa: PLC0415
 
-    return mask_text(text)
+    return mask_text(text, named)
 
 
 class _Reading:
     """Consecutive segments while they are being read."""
 
     def __init__(
-        self, file: BinaryIO, segment: int, *, keep_times: bool, lenient: bool = False
+        self,
+        file: BinaryIO,
+        segment: int,
+        named: "KnownValues | None",
+        *,
+        keep_times: bool,
+        lenient: bool = False,
     ) -> None:
         self._file = file
-        self._observer = Observer(mask=_mask, keep_times=keep_times)
+        self._named = named
+        self._observer = Observer(mask=lambda text: _mask(text, named), keep_times=keep_times)
         # Where a segment is not the first, the header has been met; any other is one too many.
         self._reader = EventReader(lenient=lenient, started=segment > 0)
         self._part = _Part(segment)
@@ -293,7 +312,7 @@ class _Reading:
         part.skipped = tuple(reader.skipped)
         part.lone_surrogates = reader.lone_surrogates
         part.duplicate_keys = reader.duplicate_keys
-        return part, redact_observations(self._observer.observations)
+        return part, redact_observations(self._observer.observations, self._named)
 
     def _take(self, lines: list[bytes]) -> None:
         part, reader, seen = self._part, self._reader, self._observer.observations

@@ -1,49 +1,300 @@
-"""Which texts are secrets by their shape alone.
+r"""Which texts are secrets by their shape, or by the name that stands before them.
 
-Every expression runs in a linear-time engine. `TRIGGERS` are plain texts of which every match
-contains one, so that clean text is recognised by searching for them.
+Every expression runs in a linear-time engine, on UTF-8. `TRIGGER` is a necessary condition for any
+match, on a text and on the JSON spelling of it alike, so that clean text is settled by one search.
 """
 
+from collections.abc import Callable
 from functools import cache
 from typing import Any, Final
 
 import msgspec
 import re2
 
+from aw_graders.redaction.plausible import (
+    is_authorization,
+    is_bare_password,
+    is_bare_secret,
+    is_bearer,
+    is_masked_line,
+    is_quoted_password,
+    is_quoted_secret,
+    is_url_password,
+)
+
 
 class Rule(msgspec.Struct, frozen=True):
-    """One kind of secret: its name, which stands in the placeholder, and its shape."""
+    """One kind of secret.
+
+    `kind` stands in the placeholder. Of a pattern without groups the whole match is the secret, but
+    for an escape before it. Else the secret is the one group that is set, and a match without any
+    is a placeholder, which is left alone. `needles` are lower-case texts of which every
+    match holds one. `is_secret` judges a text that has no shape of its own; `wide` says that a bare
+    value that was judged a secret goes on to the next space, quote or bracket.
+    """
 
     kind: str
     pattern: str
+    needles: tuple[bytes, ...]
+    is_secret: Callable[[bytes], bool] | None = None
+    wide: bool = False
 
+
+PLACEHOLDER: Final = r"\[REDACTED:[a-z0-9-]{1,32}:[0-9a-f]{3,8}\]"
+# A word starts here; the last letter of an escape, as in `\nghp_`, is no part of it.
+_START: Final = r"(?:\b|\\[nrtbf])"
+_KEY_BLOCK: Final = r" [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----"
+_LINE_END: Final = r"(?:\s|\\+[nr])*"
+STRONG_NAMES: Final = r"passw(?:or)?d|passphrase|pwd"
+WEAK_NAMES: Final = (
+    r"secret|token|credential|_pass"
+    r"|(?:api|access|account|private|secret|signing|encryption|auth|client|master)[_-]?key"
+)
+_NUMBERED: Final = r"(?:[_-]?(?:value|[0-9]{1,2}))?"
+_QUOTE: Final = r"""\\*["']?\]?"""
+# `=`, `:`, `:=`, `=>`, `==`, and `: str =` as in an annotation.
+_IS: Final = (
+    rf"{_QUOTE}[ \t]*(?::[ \t]*(?:&?str|[Ss]tring|Optional\[str\])[ \t]*=|[:=]{{1,2}}>?)[ \t]*"
+)
+_QUOTED: Final = r"""[rbfu]?\\*(?:"([^"\\\r\n]+)|'([^'\\\r\n]+)|`([^`\\\r\n]+))"""
+# What ends a value without quotes. Nearly every secret has a digit, every secret here a mark of one.
+_ENDS: Final = r"\s\"'\\,;&<>(){}\[\]|`"
+_BARE: Final = rf"([0-9]|[^{_ENDS}:=][^{_ENDS}]{{0,62}}[0-9]|[A-Za-z]{{32}})"
+_BARE_PASSWORD: Final = rf"([0-9!@#%^~+?]|[^{_ENDS}:=][^{_ENDS}]{{0,62}}[0-9!@#$%^*~+?])"
+_SCHEME: Final = r"(?:[A-Za-z][A-Za-z0-9-]*[ \t]+)?"
+
+
+def _shape(kind: str, pattern: str, *needles: str) -> Rule:
+    return Rule(kind, pattern, tuple(needle.encode() for needle in needles))
+
+
+def _word_shape(kind: str, pattern: str, *needles: str) -> Rule:
+    return Rule(kind, f"{_START}{pattern}", tuple(needle.encode() for needle in needles))
+
+
+def _named(
+    kind: str, pattern: str, is_secret: Callable[[bytes], bool] | None, *needles: str
+) -> Rule:
+    return Rule(
+        kind,
+        pattern,
+        tuple(needle.encode() for needle in needles),
+        is_secret,
+        wide=pattern.endswith((_BARE, _BARE_PASSWORD)),
+    )
+
+
+_PASSWORD_NEEDLES: Final = ("passw", "passphrase", "pwd")
+_SECRET_NEEDLES: Final = ("secret", "token", "credential", "_pass", "key")
 
 RULES: Final = (
-    Rule(
+    _shape(
         "private-key",
-        r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----[^-]*(?:-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----)?",
+        rf'-----BEGIN{_KEY_BLOCK}(?:(?:[^-"]|-{{1,4}}[^-"])*-----END{_KEY_BLOCK}'
+        rf"|(?:{_LINE_END}[A-Za-z0-9+/=]{{16,}})*)"
+        rf"|(?:[A-Za-z0-9+/=]{{16,}}{_LINE_END})+-----END{_KEY_BLOCK}",
+        "private key",
     ),
-    Rule("github-token", r"\bgh[pousr]_[A-Za-z0-9]{30,255}"),
-    Rule("github-token", r"\bgithub_pat_[A-Za-z0-9_]{30,255}"),
-    Rule("aws-access-key", r"\b(?:AKIA|ASIA|ABIA|ACCA)[A-Z0-9]{16}\b"),
-    Rule("anthropic-key", r"\bsk-ant-[A-Za-z0-9_-]{20,255}"),
-    Rule("openai-key", r"\bsk-(?:proj-|svcacct-|admin-)?[A-Za-z0-9_-]{20,255}"),
-    Rule("slack-token", r"\bxox[abeoprs]-[A-Za-z0-9-]{10,255}"),
-    Rule("slack-token", r"\bxapp-[0-9]-[A-Za-z0-9-]{10,255}"),
-    Rule("npm-token", r"\bnpm_[A-Za-z0-9]{36}"),
-    Rule("pypi-token", r"\bpypi-[A-Za-z0-9_-]{50,512}"),
-    Rule("jwt", r"\beyJ[A-Za-z0-9_-]{8,}\.eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}"),
+    _word_shape("private-key", r"AGE-SECRET-KEY-1[A-Z0-9]{50,}", "age-secret-key-1"),
+    _word_shape(
+        "github-token",
+        r"gh[pousr]_[A-Za-z0-9_]{20,}(?:[.-][A-Za-z0-9_-]{10,})*",
+        "ghp_",
+        "gho_",
+        "ghu_",
+        "ghs_",
+        "ghr_",
+    ),
+    _word_shape("github-token", r"github_pat_[A-Za-z0-9_]{20,}", "github_pat_"),
+    _word_shape(
+        "aws-access-key",
+        r"(?:AKIA|ASIA|ABIA|ACCA)[A-Z0-9]{16}\b",
+        "akia",
+        "asia",
+        "abia",
+        "acca",
+    ),
+    _word_shape("anthropic-key", r"sk-ant-[A-Za-z0-9_-]{20,}", "sk-ant-"),
+    _word_shape(
+        "openai-key",
+        r"sk-(?:(?:proj|svcacct|admin|service|or-v1|None)-[A-Za-z0-9_-]{20,}|[A-Za-z0-9]{20,})",
+        "sk-",
+    ),
+    _word_shape("slack-token", r"xox[abceoprs](?:\.xox[bp])?-[A-Za-z0-9-]{10,}", "xox"),
+    _word_shape("slack-token", r"xapp-[0-9]-[A-Za-z0-9-]{10,}", "xapp-"),
+    _shape(
+        "slack-webhook",
+        r"hooks\.slack(?:-gov)?\.com\\*/(?:services|workflows|triggers)[A-Za-z0-9_\\/-]{20,}",
+        "hooks.slack",
+    ),
+    _word_shape(
+        "stripe-key",
+        r"(?:[sr]k_(?:live|test)_[A-Za-z0-9]{16,}|whsec_[A-Za-z0-9+/=]{24,})",
+        "k_live_",
+        "k_test_",
+        "whsec_",
+    ),
+    _word_shape("npm-token", r"npm_[A-Za-z0-9]{36,}", "npm_"),
+    _word_shape("pypi-token", r"pypi-[A-Za-z0-9_-]{50,}", "pypi-"),
+    _word_shape("gcp-key", r"AIza[A-Za-z0-9_-]{35,}", "aiza"),
+    _word_shape(
+        "gcp-key", r"(?:GOCSPX-[A-Za-z0-9_-]{20,}|ya29\.[A-Za-z0-9_-]{20,})", "gocspx-", "ya29."
+    ),
+    _shape("azure-secret", r"[A-Za-z0-9_~.-]{3}[0-9]Q~[A-Za-z0-9_~.-]{31,}", "q~"),
+    _word_shape("gitlab-token", r"gl(?:pat|dt|rt|ptt|cbt)-[A-Za-z0-9_.-]{20,}", "gl"),
+    _word_shape(
+        "service-token",
+        r"(?:hf_[A-Za-z0-9]{30,}|SG\.[A-Za-z0-9_-]{16,}\.[A-Za-z0-9_-]{32,}|dop_v1_[a-f0-9]{64}"
+        r"|dckr_pat_[A-Za-z0-9_-]{20,}|gsk_[A-Za-z0-9]{40,}|xai-[A-Za-z0-9]{40,}"
+        r"|hvs\.[A-Za-z0-9_-]{24,}|shp(?:at|ss|ca|pa)_[a-fA-F0-9]{32}|lin_api_[A-Za-z0-9]{32,}"
+        r"|dapi[a-f0-9]{32}\b)",
+        "hf_",
+        "sg.",
+        "dop_v1_",
+        "dckr_pat_",
+        "gsk_",
+        "xai-",
+        "hvs.",
+        "shp",
+        "lin_api_",
+        "dapi",
+    ),
+    _word_shape(
+        "jwt",
+        r"eyJ[A-Za-z0-9_-]{8,}\.(?:eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]*"
+        r"|[A-Za-z0-9_-]*\.[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{10,})",
+        "eyj",
+    ),
+    _named("signed-url", rf"{_START}(?i:sig)=([A-Za-z0-9%+/_-]{{20,}}={{0,2}})", None, "sig="),
+    _named(
+        "signed-url",
+        r"(?i:x-(?:amz|goog)-signature)=([A-Fa-f0-9]{40,})",
+        None,
+        "-signature=",
+    ),
+    _named(
+        "aws-secret-key",
+        rf"(?i:secret[_-]?(?:access[_-]?)?key){_IS}\\*[\"']?([A-Za-z0-9/+]{{40,}}={{0,2}})",
+        None,
+        "secret",
+    ),
+    _named(
+        "url-credential",
+        r"""://[^\s/@:"'\\\[<>{}$]*:([^\s/"'\\<>{}]+)@""",
+        is_url_password,
+        "@",
+    ),
+    _named(
+        "url-credential",
+        r"""://([A-Za-z0-9_.~-]{20,})@""",
+        is_bearer,
+        "@",
+    ),
+    _named(
+        "auth-header",
+        rf"(?i:authorization){_IS}\\*[\"'`]?{_SCHEME}([A-Za-z0-9+/_.~:-]{{6,}}={{0,2}})",
+        is_authorization,
+        "authorization",
+    ),
+    _named(
+        "auth-header",
+        r"(?i:\bbearer) +([A-Za-z0-9._~+/-]{12,}={0,2})",
+        is_bearer,
+        "bearer",
+    ),
+    _named("masked-line", r"::add-mask::([^\s\"'\\]+)", is_masked_line, "::add-mask::"),
+    _named(
+        "assigned-secret",
+        rf"(?i:(?:{STRONG_NAMES}){_NUMBERED}){_IS}{_QUOTED}",
+        is_quoted_password,
+        *_PASSWORD_NEEDLES,
+    ),
+    _named(
+        "assigned-secret",
+        rf"(?i:(?:{WEAK_NAMES}){_NUMBERED}){_IS}{_QUOTED}",
+        is_quoted_secret,
+        *_SECRET_NEEDLES,
+    ),
+    _named(
+        "assigned-secret",
+        rf"(?i:(?:{STRONG_NAMES}){_NUMBERED})(?:{_IS}){_BARE_PASSWORD}",
+        is_bare_password,
+        *_PASSWORD_NEEDLES,
+    ),
+    _named(
+        "assigned-secret",
+        rf"{PLACEHOLDER}|(?i:(?:{WEAK_NAMES}){_NUMBERED})(?:{_IS}){_BARE}",
+        is_bare_secret,
+        *_SECRET_NEEDLES,
+    ),
+    _named(
+        "assigned-secret",
+        rf"--(?i:[a-z0-9-]*(?:{STRONG_NAMES}|{WEAK_NAMES})) +{_BARE_PASSWORD}",
+        is_bare_password,
+        "--",
+    ),
+    _named(
+        "assigned-secret",
+        rf"--(?i:[a-z0-9-]*(?:{STRONG_NAMES}|{WEAK_NAMES})) +{_QUOTED}",
+        is_quoted_password,
+        "--",
+    ),
 )
 
 
 @cache
-def compiled() -> tuple[tuple[str, Any], ...]:
+def compiled() -> tuple[tuple[Rule, Any], ...]:
     """Compile every rule; most runs meet no trigger and never need them."""
-    return tuple((rule.kind, re2.compile(rule.pattern)) for rule in RULES)
+    return tuple((rule, re2.compile(rule.pattern)) for rule in RULES)
 
 
-# A necessary condition for any match, on the JSON text of an event. An escaped character could hide
-# a trigger, so text with `\u` is decoded and looked at in full.
+@cache
+def expression(pattern: str) -> Any:
+    """Compile one expression when it is first needed."""
+    return re2.compile(pattern)
+
+
+def names_password(key: str) -> bool:
+    """Tell whether a JSON key names a password."""
+    return expression(rf"(?i:(?:{STRONG_NAMES}){_NUMBERED})$").search(key) is not None
+
+
+def names_secret(key: str) -> bool:
+    """Tell whether a JSON key names a secret that is no password."""
+    return expression(rf"(?i:(?:{WEAK_NAMES}){_NUMBERED})$").search(key) is not None
+
+
+def names_authorization(key: str) -> bool:
+    """Tell whether a JSON key names the header."""
+    return expression(r"(?i:authorization)$").search(key) is not None
+
+
+def authorization_value(value: bytes) -> tuple[int, int] | None:
+    """Find the credentials in the value of an authorization header, after the scheme."""
+    match = expression(rf"^{_SCHEME}([^\s\"'\\]{{6,}})$").search(value)
+    return None if match is None else match.span(1)
+
+
+# On JSON text a tab is `\t`. An escape that hides a plain character stands only in JSON text that is
+# itself inside a string; such a text is looked at in full.
+_GAP: Final = r"""(?:[\s"'`\]]|\\t?)*"""
 TRIGGER: Final = re2.compile(
-    r"-----BEGIN|gh[pousr]_|github_pat_|A[KSBC][ICA]A[A-Z0-9]{4}|sk-|xox[abeoprs]-|xapp-|npm_|pypi-|eyJ|\\u"
+    r"-----(?:BEGIN|END) [A-Z0-9 ]*PRIVATE KEY|AGE-SECRET-KEY-1"
+    r"|gh[pousr]_[A-Za-z0-9_]{20}|github_pat_[A-Za-z0-9_]{20}|A(?:KI|SI|BI|CC)A[A-Z0-9]{16}"
+    r"|sk-(?:ant|proj|svcacct|admin|service|or-v1|None)-|sk-[A-Za-z0-9]{20}"
+    r"|xox[abceoprs][.-]|xapp-[0-9]|hooks\.slack"
+    r"|[sr]k_(?:live|test)_|whsec_|npm_[A-Za-z0-9]{36}|pypi-[A-Za-z0-9_-]{50}"
+    r"|AIza[A-Za-z0-9_-]{35}|GOCSPX-|ya29\.[A-Za-z0-9_-]{20}|[0-9]Q~[A-Za-z0-9_~.-]{31}"
+    r"|gl(?:pat|dt|rt|ptt|cbt)-|hf_[A-Za-z0-9]{30}|SG\.[A-Za-z0-9_-]{16}|dop_v1_|dckr_pat_"
+    r"|gsk_[A-Za-z0-9]{40}|xai-[A-Za-z0-9]{40}|hvs\.[A-Za-z0-9_-]{24}"
+    r"|shp(?:at|ss|ca|pa)_|lin_api_|dapi[a-f0-9]{32}"
+    r"|eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]*\."
+    r"|(?i:sig=[A-Za-z0-9%+/_-]{20}|x-(?:amz|goog)-signature=)"
+    r"""|:\\*/\\*/(?:[^\s/@:"'\[<>{}$]*:[^\s/"'<>{}]+|[A-Za-z0-9_.~-]{20,})@"""
+    rf"|(?i:authorization){_GAP}[:=](?:[:=>]|{_GAP})*(?:[A-Za-z][A-Za-z0-9-]*(?:\s|\\t)+)?"
+    r"[A-Za-z+/_.~:-]*(?:[0-9=]|[A-Za-z+/_.~:-]{24})"
+    r"|(?i:bearer) +[A-Za-z._~+/-]*[0-9=]|::add-mask::"
+    rf"|(?i:(?:{STRONG_NAMES}|{WEAK_NAMES}){_NUMBERED}){_GAP}[:=]"
+    rf"|--(?i:[a-z0-9-]*(?:{STRONG_NAMES}|{WEAK_NAMES})) "
+    r"|\\u00[2-7][0-9a-fA-F]"
 )

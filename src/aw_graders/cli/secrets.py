@@ -1,0 +1,63 @@
+"""Secret values that a person names: in variables, in a file, and in the session itself."""
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+import msgspec
+
+from aw_graders.cli.exits import SECRET_NAMES, Exit, stop
+from aw_graders.cli.inputs import read_path
+from aw_graders.diagnostics.words import counted
+from aw_graders.redaction import KnownValues, known_values, mask_text
+from aw_graders.redaction.named import known_in
+from aw_graders.session import Session
+from aw_graders.session.limits import MAX_CONFIG_BYTES
+
+_Command = TypeVar("_Command", bound=Callable[..., Any])
+
+
+def secret_options(command: _Command) -> _Command:
+    """Add the option that names a file of secret values."""
+    return click.option(
+        "--secret-values",
+        type=click.Path(path_type=Path),
+        metavar="FILE",
+        help="Mask these values, too: one on each line.",
+    )(command)
+
+
+class Secrets(msgspec.Struct, frozen=True):
+    """The values that were named from outside the session."""
+
+    named: KnownValues
+
+    def of(self, session: Session) -> KnownValues:
+        """Add the values that add-mask lines of the session name."""
+        return known_in(session, self.named)
+
+    def mask(self, text: str) -> str:
+        """Mask what is about to leave."""
+        return mask_text(text, self.named)
+
+
+def known_secrets(path: Path | None) -> Secrets:
+    """Read the named secret values, or end with one line; say how many are ignored."""
+    text = ""
+    if path is not None:
+        try:
+            text = read_path(path, MAX_CONFIG_BYTES).decode("utf-8-sig")
+        except UnicodeDecodeError as failure:
+            stop(Exit.USAGE, f"{path}: is not UTF-8 text (byte {failure.start})")
+    names = os.environ.get(SECRET_NAMES, "")
+    known = known_values(names=names, variables=os.environ, file_text=text)
+    ignored = (
+        (known.too_short, "too short to be masked"),
+        (known.ordinary, "a word of the session format"),
+    )
+    for count, why in ignored:
+        if count:
+            click.echo(f"aw: {counted(count, 'secret value')} ignored: {why}", err=True)
+    return Secrets(known)

@@ -1,0 +1,14 @@
+"""The secret values that count for one session."""
+
+from aw_graders.redaction.known import NOTHING_KNOWN, KnownValues, add_mask_values, known_values
+from aw_graders.session.model import Session
+
+
+def known_in(session: Session, named: KnownValues | None = None) -> KnownValues:
+    """Add the values that add-mask lines of `session` name to those that a person named.
+
+    Cost: one search over the session.
+    """
+    found = add_mask_values(session)
+    given = NOTHING_KNOWN if named is None else named
+    return known_values([*given.values, *found]) if found else given
