@@ -102,7 +102,7 @@ def is_url_password(value: bytes) -> bool:
 
 def is_masked_line(value: bytes) -> bool:
     """Tell whether a workflow command that masks a value was given one, not a variable."""
-    return _STANDS_FOR.search(value[:_MAX_JUDGED]) is None
+    return len(value) > _MAX_JUDGED or _STANDS_FOR.search(value) is None
 
 
 def _is_ordinary(head: bytes) -> bool:

@@ -192,7 +192,7 @@ RULES: Final = (
     ),
     _named(
         "auth-header",
-        rf"(?i:authorization){_IS}\\*[\"'`]?{_SCHEME}([A-Za-z0-9+/_.~:-]{{6,}}={{0,2}})",
+        rf"(?i:authorization){_IS}\\*[\"'`]?{_SCHEME}([A-Za-z0-9+/_.~-]{{6,}}={{0,2}})",
         is_authorization,
         "authorization",
     ),

@@ -250,7 +250,9 @@ def _secret_end(rule: Rule, raw: bytes, start: int, stop: int) -> int:
         return -1 if _whole().search(raw[start:stop]) is not None else stop
     whole = _WIDE.match(raw, start)
     stop = start if whole is None else whole.end()
-    return -1 if raw.startswith(_CALLED, stop) and not _is_placeholder_at(raw, stop) else stop
+    # A name that is called or indexed is code. What is too long for a name is not searched again.
+    is_code = stop - start < _JUDGED and raw.startswith(_CALLED, stop)
+    return -1 if is_code and not _is_placeholder_at(raw, stop) else stop
 
 
 def _is_placeholder_at(raw: bytes, at: int) -> bool:

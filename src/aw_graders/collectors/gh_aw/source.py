@@ -1,6 +1,7 @@
 """One source of a session: what observed it, in which phase, in which file, and its events."""
 
 from collections.abc import Mapping
+from sys import intern
 from typing import Any, Final
 
 import msgspec
@@ -12,10 +13,10 @@ from aw_graders.collectors.normalise import Notes, mapping_of
 from aw_graders.session import Event, Provenance
 from aw_graders.session.events import TIME_KEYS
 from aw_graders.session.limits import MAX_LINE_BYTES
+from aw_graders.session.model import EMPTY_OBJECT
 from aw_graders.session.order import event_time_ns
 from aw_graders.session.timestamps import ns_to_ms
 
-_EMPTY: Final = b"{}"
 _MAX_DATA_BYTES: Final = MAX_LINE_BYTES - MAX_ENVELOPE_BYTES
 
 
@@ -55,7 +56,10 @@ class SourceWriter:
         provenance = Provenance(self.component, self.phase, self.path, len(self.events))
         extra = {} if native is None else {"native": native}
         event = Event(
-            kind, provenance, _json.compact(data), _json.compact(rest) if rest else _EMPTY
+            intern(kind),
+            provenance,
+            _json.compact(data),
+            _json.compact(rest) if rest else EMPTY_OBJECT,
         )
         self.put(event, extra, line=line)
 
@@ -64,7 +68,11 @@ class SourceWriter:
         time = event_time_ns(event)
         if time is not None:
             extra = {"timestampMs": ns_to_ms(time), **extra}
-        parts = (event.data_json, event.rest_json, extra_json := _json.compact(extra))
+        parts = (
+            event.data_json,
+            event.rest_json,
+            extra_json := _json.compact(extra) if extra else EMPTY_OBJECT,
+        )
         if sum(map(len, parts)) > _MAX_DATA_BYTES:
             message = "a record is too long for one event and was skipped"
             self.notes.count("line-too-long", message, line, lossy=True)
