@@ -21,7 +21,8 @@ def page(spec: GraderSpec) -> str:
         f"| | |\n|---|---|\n| formula | {spec.formula} |\n| unit | {spec.unit} |\n"
         f"| direction | {spec.direction} |\n| default threshold | {threshold} |\n"
         f"| evidence | {spec.evidence} |\n| cost | {spec.cost} |\n| source | {spec.source} |\n"
-        f"| version | {spec.version} |\n\n## What it counts\n\n```text\n{facts}\n```\n"
+        f"| version | {spec.version} |\n\n## How to read it\n\n{spec.reading}\n\n"
+        f"Example: {spec.example}.\n\n## What it counts\n\n```text\n{facts}\n```\n"
     )
 
 

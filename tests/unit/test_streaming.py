@@ -321,3 +321,14 @@ def test_content_that_is_held_reads_like_a_file(tmp_path):
     (tmp_path / "s").write_bytes(content)
 
     assert streaming.stream_lookups(content) == streaming.stream_lookups(tmp_path / "s")
+
+
+@parts
+@pytest.mark.parametrize("behind", [b"{\n", lines_of([_HEADER])])
+def test_a_second_execution_comes_before_what_is_wrong_behind_it(tmp_path, behind):
+    events = [_event(index=index) for index in range(20)]
+    events[0]["type"] = events[19]["type"] = "agent.execution"
+    content = lines_of([_HEADER, *events]) + behind
+
+    assert _streamed(tmp_path / "s", content) == _whole(content)
+    assert _whole(content).line == 21

@@ -404,3 +404,15 @@ def test_messages_in_parts_are_no_events():
     events = [said(0), said(1, partial=True), said(2), _event("safe_output.request", {}, 3)]
 
     assert _result("event-entropy-rate", events).details == "2 steps between 2 kinds of events"
+
+
+def test_starts_at_one_place_keep_their_own_arguments():
+    starts = [
+        _event("tool.execution_start", {"toolCallId": id_, "toolName": "t", "input": {"n": n}})
+        for id_, n in (("a", 1), ("b", 2))
+    ]
+    config = {"constraints": [{"pattern": 'n":1', "requireSuccess": False}]}
+
+    result = _result("skill-constraint-coverage", starts, config)
+
+    assert result.value == 1

@@ -196,6 +196,8 @@ def _described(spec: GraderSpec) -> dict[str, str | int | float | bool | None]:
         "name": spec.name,
         "measures": spec.summary,
         "formula": spec.formula,
+        "reading": spec.reading,
+        "example": spec.example,
         "unit": spec.unit,
         "direction": spec.direction,
         "threshold": spec.threshold,

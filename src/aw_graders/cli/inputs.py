@@ -39,10 +39,11 @@ def read_path(path: Path, limit: int = MAX_RECORDING_BYTES) -> bytes:
     except OSError as failure:
         stop(Exit.FAILED, f"{path}: cannot be read: {failure.strerror or failure}")
     if len(content) > limit:
+        hint = "; write it as a unified session in JSON Lines, which has none"
         stop(
             Exit.FAILED,
-            f"{path}: is larger than the limit of {limit // _MIB} MiB; "
-            "write it as a unified session in JSON Lines, which has none",
+            f"{path}: is larger than the limit of {limit // _MIB} MiB"
+            + (hint if limit == MAX_RECORDING_BYTES else ""),
         )
     return content
 

@@ -49,15 +49,25 @@ def cli(ctx: click.Context, debug: bool) -> None:
     ctx.obj = {"debug": debug}
 
 
-def run() -> int:
+def run() -> int:  # noqa: PLR0911 - one for each way to end
     """Run `aw` and return its exit status; nobody sees a traceback unless they ask for one."""
     debug = "--debug" in sys.argv
     try:
-        cli(prog_name="aw")
+        status = cli.main(prog_name="aw", standalone_mode=False)
+    except click.ClickException as failure:
+        failure.show()
+        return failure.exit_code
+    except click.Abort:
+        return int(Exit.FAILED)
     except SystemExit as end:
         return end.code if isinstance(end.code, int) else int(end.code is not None)
     except BrokenPipeError:
         # The reader went away, as `head` does; there is nobody left to tell.
+        return int(Exit.FAILED)
+    except OSError as failure:
+        if debug:
+            raise
+        click.echo(f"aw: cannot write the answer: {failure.strerror or failure}", err=True)
         return int(Exit.FAILED)
     except Exception as failure:
         if debug:
@@ -66,4 +76,4 @@ def run() -> int:
             f"aw: internal error ({type(failure).__name__}); run again with --debug", err=True
         )
         return int(Exit.FAILED)
-    return int(Exit.CLEAN)
+    return status if isinstance(status, int) else int(Exit.CLEAN)

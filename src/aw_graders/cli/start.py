@@ -15,6 +15,8 @@ _FAILED = 3
 
 def main() -> NoReturn:
     """Print the version, or load the command line and run it; then end the process."""
+    if sys.stdout is None:
+        _refuse_closed_output()
     if sys.argv[1:] == ["--version"]:
         sys.stdout.write(f"aw {__version__}\n")
         status = 0
@@ -23,6 +25,12 @@ def main() -> NoReturn:
 
         status = run()
     _end(status)
+
+
+def _refuse_closed_output() -> NoReturn:
+    if sys.stderr is not None:
+        sys.stderr.write("aw: standard output is closed, so there is nowhere to write to\n")
+    _end(_FAILED)
 
 
 def _end(status: int) -> NoReturn:

@@ -14,7 +14,7 @@ from aw_graders.diagnostics.words import counted
 from aw_graders.flows.streaming import Source, is_streamable, stream_lookups
 from aw_graders.lookups import SessionLookups, create_session_lookups
 from aw_graders.session import Problem, Session, SessionFormatError, is_array, read_session
-from aw_graders.session.codec import split_lines, too_long
+from aw_graders.session.codec import place_in, split_lines, too_long
 from aw_graders.session.limits import MAX_LINE_BYTES
 
 if TYPE_CHECKING:
@@ -225,7 +225,7 @@ def _unknown(content: bytes) -> Problem:
         try:
             _json.decode(content)
         except _json.JsonError as failure:
-            return Problem(failure.reason, 1, failure.column, _KINDS)
+            return msgspec.structs.replace(place_in(content, failure), hint=_KINDS)
         return Problem("is a JSON array of something else than events", hint=_KINDS)
     try:
         _json.decode(line)

@@ -27,6 +27,7 @@ from aw_graders.session.codec import LENIENT_HINT, SECOND_EXECUTION, EventReader
 from aw_graders.session.events import AGENT_EXECUTION, SESSION_FORMAT
 from aw_graders.session.limits import MAX_LINE_BYTES, STREAM_FROM_BYTES
 from aw_graders.session.stream import decode_batch, line_of, read_with_care
+from aw_graders.session.wire import WireEvent
 
 if TYPE_CHECKING:
     from aw_graders.redaction import KnownValues
@@ -320,14 +321,25 @@ class _Reading:
         fast = decode_batch(lines) if reader.started else None
         if fast is not None and reader.lenient and any(event.type in _ONCE for event in fast):
             fast = None
-        self._observer.feed(read_with_care(lines, reader, part.lines) if fast is None else fast)
+        self._observer.feed(self._with_care(lines) if fast is None else fast)
         if (headers, executions) == (seen.headers, seen.executions):
             return
         if fast is not None:
             # Something came that may come only once; this says which line is too many, if any.
-            read_with_care(lines, reader, part.lines)
+            self._with_care(lines)
         if part.execution_line is None and seen.executions and not reader.lenient:
             part.execution_line = line_of(AGENT_EXECUTION, lines, part.lines)
+
+    def _with_care(self, lines: list[bytes]) -> list[WireEvent]:
+        """Read lines one by one; when one is refused, note what came before it all the same."""
+        part = self._part
+        try:
+            return read_with_care(lines, self._reader, part.lines)
+        except SessionFormatError as failure:
+            read = (failure.problem.line or 0) - part.lines - 1
+            if part.execution_line is None:
+                part.execution_line = line_of(AGENT_EXECUTION, lines[:read], part.lines)
+            raise
 
     def _batches(self, start: int, end: int) -> Iterator[list[bytes]]:
         """Read as many lines at a time as fill a batch.

@@ -56,7 +56,8 @@ class GraderSpec(msgspec.Struct, frozen=True):
     """One row of the registry.
 
     `version` is raised whenever the measured number can change. `threshold`, `minimum` and
-    `maximum` are defaults in the grader's unit. `cost` and `source` are shown by `explain`.
+    `maximum` are defaults in the grader's unit. `reading` says what a value means, `example` works
+    one out; both are shown by `explain`, as `cost` and `source` are.
     `check_config` says what is wrong with a configuration before any session is read. `needs_events`
     is true for a grader that looks at events themselves, of which a large session keeps none.
     """
@@ -65,6 +66,8 @@ class GraderSpec(msgspec.Struct, frozen=True):
     name: str
     summary: str
     formula: str
+    reading: str
+    example: str
     evidence: str
     unit: str
     direction: str

@@ -107,11 +107,10 @@ _ABSENT: Final = cast("JsonValue", object())
 
 
 def _projected_calls(events: Iterable[Event], calls: Iterable[ToolCall]) -> Collection:
-    starts = {
-        (*_key(event), event.provenance.index): event
-        for event in events
-        if event.type == names.TOOL_START
-    }
+    starts: dict[tuple[str, str, str, int], list[Event]] = {}
+    for event in events:
+        if event.type == names.TOOL_START:
+            starts.setdefault((*_key(event), event.provenance.index), []).append(event)
     entries = [
         _frozen(
             {
@@ -128,15 +127,17 @@ def _projected_calls(events: Iterable[Event], calls: Iterable[ToolCall]) -> Coll
     return Collection(tuple(entries), recorded=False, places=tuple(call.place for call in calls))
 
 
-def _as_recorded(call: ToolCall, starts: Mapping[tuple[str, str, str, int], Event]) -> JsonValue:
+def _as_recorded(
+    call: ToolCall, starts: Mapping[tuple[str, str, str, int], list[Event]]
+) -> JsonValue:
     """Return a call's arguments with their keys in recorded order; None when it has none."""
     if call.arguments_json is None or call.start_index is None:
         return None
-    event = starts.get((*cast("_SourceKey", call.scope[:3]), call.start_index))
-    data = event.data if event is not None else {}
-    for key in names.TOOL_INPUT:
-        if data.get(key) is not None:
-            return data[key]
+    for event in starts.get((*cast("_SourceKey", call.scope[:3]), call.start_index), ()):
+        recorded = next((event.data[key] for key in names.TOOL_INPUT if key in event.data), None)
+        # One place may hold several starts; the call's own has its arguments.
+        if recorded is not None and _json.sorted_text(_json.thaw(recorded)) == call.arguments_json:
+            return recorded
     return call.arguments
 
 

@@ -10,7 +10,8 @@ from aw_graders.session.order import event_time_ns
 from aw_graders.session.timestamps import format_utc
 
 _MAX_TEXT: Final = 100
-_NO_TIME: Final = "-" * 12
+# As wide as the time of a day: hours, minutes, seconds, milliseconds and zone.
+_NO_TIME: Final = "-" * 13
 _TOLD: Final = (
     "toolName",
     "content",
@@ -60,7 +61,7 @@ def render_timeline(session: Redacted) -> str:
     lines = [
         "  ".join(
             (
-                (row["time"] or _NO_TIME)[11:] if row["time"] else _NO_TIME,
+                row["time"].partition("T")[2] if row["time"] else _NO_TIME,
                 *(printable(row[key]).ljust(widths[key]) for key in ("phase", "component", "type")),
                 "    " * row["depth"] + printable(row["what"]),
             )

@@ -197,11 +197,7 @@ def _read_array(content: bytes, reader: EventReader) -> ReadSession:
     try:
         decoded = _json.decode_counting(content)
     except _json.JsonError as failure:
-        # The column counts characters, over all lines.
-        before = content.decode("utf-8", "replace")[: failure.column - 1]
-        line = before.count("\n") + 1
-        column = failure.column - (before.rfind("\n") + 1)
-        raise SessionFormatError(Problem(failure.reason, line, column, ARRAY_HINT)) from None
+        raise SessionFormatError(place_in(content, failure)) from None
     reader.count(decoded)
     numbered = [
         (event, number)
@@ -209,6 +205,13 @@ def _read_array(content: bytes, reader: EventReader) -> ReadSession:
         if (event := reader.value(value, number)) is not None
     ]
     return _finish(numbered, reader)
+
+
+def place_in(content: bytes, failure: _json.JsonError) -> Problem:
+    """Say where in content of several lines decoding failed; its column counts over all of them."""
+    before = content.decode("utf-8", "replace")[: failure.column - 1]
+    line = before.count("\n") + 1
+    return Problem(failure.reason, line, failure.column - (before.rfind("\n") + 1), ARRAY_HINT)
 
 
 def _finish(numbered: list[tuple[Event, int]], reader: EventReader) -> ReadSession:

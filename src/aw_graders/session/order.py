@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Final, TypeAlias
 
 from aw_graders.session.events import TIME_KEYS
+from aw_graders.session.limits import MAX_TIME_MS
 from aw_graders.session.model import Event, is_header
 from aw_graders.session.timestamps import stamp_ns
 
@@ -12,6 +13,8 @@ _OTEL: Final = "otel"
 _MAX_OTEL_DIGITS: Final = 22
 _FIREWALL_AUDIT: Final = "audit.jsonl"
 _MS_PER_SECOND: Final = 1000
+_FIREWALL: Final = "firewall"
+_MAX_TIME_NS: Final = int(MAX_TIME_MS) * 1_000_000
 
 
 def source_of(event: Event) -> SourceKey:
@@ -31,10 +34,12 @@ def event_time_ns(event: Event) -> int | None:
         message = rest.get("message")
         value = message.get("timestamp") if isinstance(message, Mapping) else None
     if event.provenance.component == _OTEL and isinstance(value, str) and value.isascii():
-        digits = value.isdigit() and len(value) <= _MAX_OTEL_DIGITS
-        return int(value) if digits else stamp_ns(value)
+        if value.isdigit() and len(value) <= _MAX_OTEL_DIGITS:
+            return int(value) if int(value) <= _MAX_TIME_NS else None
+        return stamp_ns(value)
     audit = event.provenance.path.rsplit("/", 1)[-1] == _FIREWALL_AUDIT
-    if audit and isinstance(value, int | float) and not isinstance(value, bool):
+    is_audit = audit and event.provenance.component == _FIREWALL
+    if is_audit and isinstance(value, int | float) and not isinstance(value, bool):
         value = value * _MS_PER_SECOND
     return stamp_ns(value)
 

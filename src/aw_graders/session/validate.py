@@ -10,6 +10,12 @@ from aw_graders.session.order import order_problem
 from aw_graders.session.problems import Problem, SessionFormatError
 
 _ABSOLUTE: Final = re.compile(r"[/\\]|[A-Za-z]:")
+_TYPES: Final = (
+    ("id", str, "text"),
+    ("parentId", str | None, "text or null"),
+    ("timestamp", str | int | float, "text or number"),
+    ("agentId", str, "text"),
+)
 _KNOWN_PROVENANCE: Final = frozenset({"timestampMs", "native"})
 
 
@@ -29,6 +35,11 @@ def validate(content: bytes) -> list[Problem]:
     in_array = is_array(content)
     if not in_array:
         problems += _framing(content)
+    if read.session.events and len(read.numbers) == len(read.session.events):
+        problems += [
+            Problem(reason, read.numbers[0], None if in_array else 1, in_array=in_array)
+            for reason in _header(read.session.events[0])
+        ]
     numbers = read.numbers
     events = read.session.events[len(read.session.events) - len(numbers) :]
     for number, event in zip(numbers, events, strict=True):
@@ -62,8 +73,21 @@ def _framing(content: bytes) -> list[Problem]:
         problems.append(
             Problem("line ends are CRLF", content[: content.index(b"\r\n")].count(b"\n") + 1, 1)
         )
+    if content.startswith(b"\xef\xbb\xbf"):
+        problems.append(Problem("the file begins with a byte order mark", 1, 1))
     if content and not content.endswith(b"\n"):
         problems.append(Problem("the last line has no line end", content.count(b"\n") + 1, 1))
+    return problems
+
+
+def _header(event: Event) -> list[str]:
+    """Check the header's place and that it has no time; what stops grading is checked elsewhere."""
+    source = event.provenance
+    problems: list[str] = []
+    if (source.phase, source.path, source.index) != ("conclusion", "usage/aw_session.jsonl", 0):
+        problems.append('the header stands at "usage/aw_session.jsonl", index 0, phase conclusion')
+    if "timestamp" in event.rest or source.timestamp_ms is not None:
+        problems.append("the header has no time")
     return problems
 
 
@@ -75,8 +99,14 @@ def _envelope(event: Event) -> list[str]:
     path = event.provenance.path
     if not path or _ABSOLUTE.match(path) or ".." in re.split(r"[/\\]", path):
         problems.append(f'the path "{path}" is not relative to the run')
+    rest = event.rest
+    problems += [
+        f'"{key}" is no {kind}'
+        for key, kinds, kind in _TYPES
+        if key in rest and not isinstance(rest[key], kinds)
+    ]
     if event.provenance.rest_json != b"{}":
-        rest = event.to_json()["provenance"]
-        unknown = sorted(set(rest) - _KNOWN_PROVENANCE - {"component", "phase", "path", "index"})
+        placed = event.to_json()["provenance"]
+        unknown = sorted(set(placed) - _KNOWN_PROVENANCE - {"component", "phase", "path", "index"})
         problems += [f'"provenance" has no field "{key}"' for key in unknown]
     return problems
