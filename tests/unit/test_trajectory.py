@@ -408,7 +408,11 @@ def test_messages_in_parts_are_no_events():
 
 def test_starts_at_one_place_keep_their_own_arguments():
     starts = [
-        _event("tool.execution_start", {"toolCallId": id_, "toolName": "t", "input": {"n": n}})
+        _event(
+            "tool.execution_start",
+            {"toolCallId": id_, "toolName": "t", "input": {"n": n}},
+            component="agent",
+        )
         for id_, n in (("a", 1), ("b", 2))
     ]
     config = {"constraints": [{"pattern": 'n":1', "requireSuccess": False}]}

@@ -53,7 +53,11 @@ def run() -> int:  # noqa: PLR0911 - one for each way to end
     """Run `aw` and return its exit status; nobody sees a traceback unless they ask for one."""
     debug = "--debug" in sys.argv
     try:
-        status = cli.main(prog_name="aw", standalone_mode=False)
+        # Not by `main`, which would spell a reader that went away as 1, as a found failure is.
+        with cli.make_context("aw", sys.argv[1:]) as context:
+            cli.invoke(context)
+    except click.exceptions.Exit as end:
+        return end.exit_code
     except click.ClickException as failure:
         failure.show()
         return failure.exit_code
@@ -76,4 +80,4 @@ def run() -> int:  # noqa: PLR0911 - one for each way to end
             f"aw: internal error ({type(failure).__name__}); run again with --debug", err=True
         )
         return int(Exit.FAILED)
-    return status if isinstance(status, int) else int(Exit.CLEAN)
+    return int(Exit.CLEAN)
