@@ -52,7 +52,9 @@ check: $(STAMP) ## Format, lint, types, imports, words, tests, coverage, conform
 	$(BIN)/pyright
 	$(BIN)/lint-imports
 	$(BIN)/codespell
-	$(if $(wildcard tools/generate.py),$(BIN)/python tools/generate.py --check)
+	$(BIN)/python tools/make_docs.py --check
+	$(BIN)/python tools/make_coverage.py --check
+	$(BIN)/python tools/make_schemas.py --check
 	@rm -f $(SPEC_REPORT)
 	$(MEASURED_TESTS)
 	$(BIN)/coverage report

