@@ -63,6 +63,7 @@ def test_every_trajectory_grader_has_vectors_with_a_number_and_without():
     assert [id_ for id_, seen in answers.items() if seen != {True, False}] == []
 
 
+@pytest.mark.spec("G-3-4", "G-4-13", "G-8-2")
 def test_no_trajectory_grader_runs_unless_it_is_asked_for():
     assert len(_IDS) == 22
     assert [item.id for item in default_settings()] == list(DEFAULT_IDS)
@@ -349,6 +350,7 @@ def test_recorded_evidence_makes_every_grader_computable():
     assert _computed(_WHOLE) == set(_IDS)
 
 
+@pytest.mark.spec("G-2-18", "G-4-14")
 @pytest.mark.parametrize("missing", _NEEDS)
 def test_a_missing_collection_silences_exactly_the_graders_that_need_it(missing):
     rest = {name: entries for name, entries in _WHOLE.items() if name != missing}
@@ -356,6 +358,7 @@ def test_a_missing_collection_silences_exactly_the_graders_that_need_it(missing)
     assert set(_IDS) - _computed(rest) == _NEEDS[missing]
 
 
+@pytest.mark.spec("G-4-15")
 @pytest.mark.parametrize("name", [*COLLECTIONS, "reference.states", "reference.patch.files"])
 def test_the_bound_silences_every_grader_and_names_the_collection(name):
     def sized(count):
@@ -385,6 +388,7 @@ def test_evidence_is_joined_in_source_order_and_spoiled_by_one_piece():
     assert _result("recurrence-rate", [silent]).reason == "no-states"
 
 
+@pytest.mark.spec("G-2-17")
 def test_a_state_is_a_tool_with_its_steady_arguments():
     events = []
     arguments = ({"n": 1, "Request_Id": "x"}, {"n": 1.0, "request-id": "y"}, {"n": 2}, None)

@@ -13,8 +13,7 @@ import msgspec
 
 from aw_graders import _json
 from aw_graders.lookups import Observations, RedactedObservations, merge
-from aw_graders.redaction.known import KnownValues, Matcher
-from aw_graders.redaction.text import is_clean, mask, mask_named, matcher
+from aw_graders.redaction.known import KnownValues, Matcher, is_clean, matcher
 from aw_graders.session.model import Event, Provenance, Redacted, Session, seal
 
 # As many events are searched at once; it pays to have few searches, and few to repeat.
@@ -89,9 +88,9 @@ def redact_observations(
     observations.listed = [
         (walk.text(component, ""), walk.text(phase, "")) for component, phase in observations.listed
     ]
-    observations.experiments = [walk.value(item, "") for item in observations.experiments]
-    observations.evals = [walk.value(item, "") for item in observations.evals]
-    observations.workflow = walk.value(observations.workflow, "")
+    observations.experiments = [walk.fields(item) for item in observations.experiments]
+    observations.evals = [walk.fields(item) for item in observations.evals]
+    observations.workflow = walk.fields(observations.workflow)
     return RedactedObservations(observations, seal())
 
 
@@ -119,7 +118,7 @@ def unpack(packed: bytes) -> RedactedObservations:
 
 def mask_text(text: str, known: KnownValues | None = None) -> str:
     """Mask every known value and every shape of a secret in one text that is about to leave."""
-    return mask(text, matcher(known), [])
+    return _Walk(matcher(known), []).text(text, "")
 
 
 def _mask_rows(rows: Sequence[msgspec.Struct], search: Matcher | None) -> None:
@@ -135,7 +134,9 @@ def _mask_rows(rows: Sequence[msgspec.Struct], search: Matcher | None) -> None:
                 setattr(
                     row,
                     field,
-                    _mask_arguments(value, search) if is_json else mask(value, search, []),
+                    _mask_arguments(value, search)
+                    if is_json
+                    else _Walk(search, []).text(value, ""),
                 )
 
 
@@ -216,13 +217,20 @@ class _Walk:
 
     def text(self, text: str, pointer: str, key: str = "") -> str:
         """Mask one text, which stands under `key` in an object, or under none."""
+        if not key and is_clean(_encoded(text), self._search):
+            return text
+        # Most sessions are clean and never need the rules.
+        from aw_graders.redaction.text import mask  # noqa: PLC0415
+
         kinds: list[str] = []
-        if key:
-            masked = mask_named(key, text, self._search, kinds)
-        else:
-            masked = mask(text, self._search, kinds)
+        masked = mask(text, key, self._search, kinds)
         self._found += [(pointer, kind) for kind in kinds]
         return masked
+
+    def fields(self, value: dict[str, Any]) -> dict[str, Any]:
+        """Mask an object of which most are clean."""
+        clean = is_clean(_json.compact(value), self._search)
+        return value if clean else cast("dict[str, Any]", self.value(value, ""))
 
     def value(self, value: Any, pointer: str, key: str = "") -> Any:
         """Mask texts at every depth; the decoder bounds depth, and each level is one frame."""

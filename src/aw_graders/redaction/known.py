@@ -9,10 +9,9 @@ from functools import lru_cache
 from typing import Any, Final, cast
 
 import msgspec
-import re2
 
 from aw_graders import _json
-from aw_graders.redaction.plausible import is_masked_line
+from aw_graders.redaction.trigger import PLACEHOLDER, TRIGGER, linear
 from aw_graders.session import events
 from aw_graders.session.model import Session
 
@@ -30,7 +29,6 @@ _ESCAPES: Final = {
         ord(plain): f"\\{escape}" for plain, escape in zip('\b\t\n\f\r"\\', 'btnfr"\\', strict=True)
     },
 }
-_MAX_MEMORY: Final = 1 << 28
 _PART_BYTES: Final = 1 << 18
 
 # Words of the session format. Who masks one of them would mask evidence, and no secret is one.
@@ -145,6 +143,9 @@ def _texts(value: object) -> Iterator[str]:
 
 
 def _masked_in(text: str) -> Iterator[str]:
+    # Judging texts is not loaded for sessions without such a line.
+    from aw_graders.redaction.plausible import is_masked_line  # noqa: PLC0415
+
     command = _COMMAND.decode()
     for line in text.splitlines():
         _, is_there, value = line.partition(command)
@@ -172,15 +173,28 @@ class Matcher(msgspec.Struct, frozen=True):
         return any(expression.search(text) is not None for expression in self.expressions)
 
     def __repr__(self) -> str:
-        """Show nothing."""
-        return "Matcher()"
+        """Say how many forms there are, and no more."""
+        return f"Matcher({len(self.identity_of)} forms)"
+
+    def __rich_repr__(self) -> list[tuple[str, Any]]:
+        """Say how many forms there are, and no more."""
+        return [("forms", len(self.identity_of))]
+
+
+def is_clean(text: bytes, search: Matcher | None) -> bool:
+    """Tell, from a text or the JSON spelling of it, that nothing in it can be a secret."""
+    return TRIGGER.search(text) is None and (search is None or not search.finds(text))
+
+
+def matcher(known: KnownValues | None) -> Matcher | None:
+    """Make the search for known values, or None when there are none."""
+    return None if known is None else _matcher_of(known.values)
 
 
 @lru_cache(maxsize=4)
-def matcher_of(values: tuple[str, ...], placeholder: str) -> Matcher | None:
-    """Make the search for `values`, or None when there are none.
+def _matcher_of(values: tuple[str, ...]) -> Matcher | None:
+    """Make the search for `values`, which leaves placeholders alone.
 
-    Takes: an expression for what is left alone.
     Cost: O(text of the values), about eleven literals each.
     """
     identity_of: dict[bytes, tuple[bytes, int]] = {}
@@ -189,14 +203,9 @@ def matcher_of(values: tuple[str, ...], placeholder: str) -> Matcher | None:
         for form in _spellings(text):
             identity_of.setdefault(form, (value, len(value)))
         for form in _encodings(value):
-            if len(form) >= MIN_KNOWN_LENGTH:
-                identity_of.setdefault(form, (form, len(value)))
+            identity_of.setdefault(form, (form, len(value)))
     if not identity_of:
         return None
-    options: Any = cast("Any", re2).Options()
-    options.max_mem = _MAX_MEMORY
-    # Bytes are compared, so that a value need not be valid Unicode.
-    options.encoding = options.Encoding.LATIN1
     parts: list[list[bytes]] = [[]]
     size = 0
     # The longest first, so that a value that begins another one does not win over it.
@@ -206,11 +215,8 @@ def matcher_of(values: tuple[str, ...], placeholder: str) -> Matcher | None:
             size = 0
         parts[-1].append(form)
         size += len(form)
-    make: Any = re2.compile
     return Matcher(
-        tuple(
-            make(b"|".join([placeholder.encode(), *map(_literal, part)]), options) for part in parts
-        ),
+        tuple(linear(b"|".join([PLACEHOLDER.encode(), *map(_literal, part)])) for part in parts),
         identity_of,
     )
 

@@ -25,8 +25,9 @@ _ORDINARY: Final = frozenset(
 )
 # What stands for a value, or computes it, in code, templates and instructions.
 _STANDS_FOR: Final = re.compile(
-    rb"^[${<%*),;:\s`]|^\[[^\]]*\]$|^VALUE\b|\$[{(]|\{\{|%[s(]|\*\*\*|\.\.\.|^(?:your|my|the|some|an?|insert|replace|enter|example|dummy|fake|test|xxx)"
-    rb"[-_ ]|^(?:process\.env|os\.|env\.|secrets\.|self\.|this\.|config\.|settings\.|github\.)"
+    rb"^[${<%*),;:\s`}\]]|^\[[^\]]*\]$|^VALUE\b|\$[{(]|\{\{|%[s(]|\*\*\*|\.\.\."
+    rb"|^(?:your|my|the|some|an?|insert|replace|enter|example|dummy|fake|test|xxx)[-_ ]"
+    rb"|^(?:process\.env|os\.|env\.|secrets\.|self\.|this\.|config\.|settings\.|github\.)"
     rb"|(?i:placeholder|example|redacted|changeme|_here$|-here$)"
 )
 _PATH: Final = re.compile(
@@ -90,7 +91,7 @@ def is_bearer(value: bytes) -> bool:
 def is_authorization(value: bytes) -> bool:
     """Tell whether a text in the place of an authorization header's credentials is one."""
     head = value[:_MAX_JUDGED]
-    if _is_ordinary(head):
+    if _is_ordinary(head) or _DOTTED.match(head) is not None:
         return False
     return _DIGIT.search(head) is not None or head.endswith(b"=") or len(head) >= _MIN_UNBROKEN
 

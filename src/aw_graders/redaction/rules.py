@@ -1,7 +1,7 @@
 r"""Which texts are secrets by their shape, or by the name that stands before them.
 
-Every expression runs in a linear-time engine, on UTF-8. `TRIGGER` is a necessary condition for any
-match, on a text and on the JSON spelling of it alike, so that clean text is settled by one search.
+Every expression runs in a linear-time engine, on bytes. Whatever one of them finds, `TRIGGER`
+finds, too; this module is loaded when that was met.
 """
 
 from collections.abc import Callable
@@ -9,7 +9,6 @@ from functools import cache
 from typing import Any, Final
 
 import msgspec
-import re2
 
 from aw_graders.redaction.plausible import (
     is_authorization,
@@ -21,6 +20,7 @@ from aw_graders.redaction.plausible import (
     is_quoted_secret,
     is_url_password,
 )
+from aw_graders.redaction.trigger import NUMBERED, PLACEHOLDER, STRONG_NAMES, WEAK_NAMES, linear
 
 
 class Rule(msgspec.Struct, frozen=True):
@@ -40,24 +40,21 @@ class Rule(msgspec.Struct, frozen=True):
     wide: bool = False
 
 
-PLACEHOLDER: Final = r"\[REDACTED:[a-z0-9-]{1,32}:[0-9a-f]{3,8}\]"
 # A word starts here; the last letter of an escape, as in `\nghp_`, is no part of it.
 _START: Final = r"(?:\b|\\[nrtbf])"
 _KEY_BLOCK: Final = r" [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----"
 _LINE_END: Final = r"(?:\s|\\+[nr])*"
-STRONG_NAMES: Final = r"passw(?:or)?d|passphrase|pwd"
-WEAK_NAMES: Final = (
-    r"secret|token|credential|_pass"
-    r"|(?:api|access|account|private|secret|signing|encryption|auth|client|master)[_-]?key"
-)
-_NUMBERED: Final = r"(?:[_-]?(?:value|[0-9]{1,2}))?"
 _QUOTE: Final = r"""\\*["']?\]?"""
 # `=`, `:`, `:=`, `=>`, `==`, and `: str =` as in an annotation.
 _IS: Final = (
-    rf"{_QUOTE}[ \t]*(?::[ \t]*(?:&?str|[Ss]tring|Optional\[str\])[ \t]*=|[:=]{{1,2}}>?)[ \t]*"
+    rf"{_QUOTE}[ \t]*(?::[ \t]*(?:&?str|string|String|Optional\[str\])[ \t]*=|[:=]{{1,2}}>?)[ \t]*"
 )
-_QUOTED: Final = r"""[rbfu]?\\*(?:"([^"\\\r\n]+)|'([^'\\\r\n]+)|`([^`\\\r\n]+))"""
-# What ends a value without quotes. Nearly every secret has a digit, every secret here a mark of one.
+# Inside quotes that are escaped themselves, the next backslash ends the text; else it escapes.
+_QUOTED: Final = (
+    r"""[rbfu]?(?:"((?:[^"\\\r\n]|\\[^\r\n])+)|\\+"([^"\\\r\n]+)"""
+    r"""|\\*'([^'"\\\r\n]+)|\\*`([^`"\\\r\n]+))"""
+)
+# What ends a value without quotes. Such a value is looked at where a digit or sign is near.
 _ENDS: Final = r"\s\"'\\,;&<>(){}\[\]|`"
 _BARE: Final = rf"([0-9]|[^{_ENDS}:=][^{_ENDS}]{{0,62}}[0-9]|[A-Za-z]{{32}})"
 _BARE_PASSWORD: Final = rf"([0-9!@#%^~+?]|[^{_ENDS}:=][^{_ENDS}]{{0,62}}[0-9!@#$%^*~+?])"
@@ -205,25 +202,25 @@ RULES: Final = (
     _named("masked-line", r"::add-mask::([^\s\"'\\]+)", is_masked_line, "::add-mask::"),
     _named(
         "assigned-secret",
-        rf"(?i:(?:{STRONG_NAMES}){_NUMBERED}){_IS}{_QUOTED}",
+        rf"(?i:(?:{STRONG_NAMES}){NUMBERED}){_IS}{_QUOTED}",
         is_quoted_password,
         *_PASSWORD_NEEDLES,
     ),
     _named(
         "assigned-secret",
-        rf"(?i:(?:{WEAK_NAMES}){_NUMBERED}){_IS}{_QUOTED}",
+        rf"(?i:(?:{WEAK_NAMES}){NUMBERED}){_IS}{_QUOTED}",
         is_quoted_secret,
         *_SECRET_NEEDLES,
     ),
     _named(
         "assigned-secret",
-        rf"(?i:(?:{STRONG_NAMES}){_NUMBERED})(?:{_IS}){_BARE_PASSWORD}",
+        rf"(?i:(?:{STRONG_NAMES}){NUMBERED})(?:{_IS}){_BARE_PASSWORD}",
         is_bare_password,
         *_PASSWORD_NEEDLES,
     ),
     _named(
         "assigned-secret",
-        rf"{PLACEHOLDER}|(?i:(?:{WEAK_NAMES}){_NUMBERED})(?:{_IS}){_BARE}",
+        rf"{PLACEHOLDER}|(?i:(?:{WEAK_NAMES}){NUMBERED})(?:{_IS}){_BARE}",
         is_bare_secret,
         *_SECRET_NEEDLES,
     ),
@@ -245,56 +242,35 @@ RULES: Final = (
 @cache
 def compiled() -> tuple[tuple[Rule, Any], ...]:
     """Compile every rule; most runs meet no trigger and never need them."""
-    return tuple((rule, re2.compile(rule.pattern)) for rule in RULES)
+    return tuple((rule, linear(rule.pattern)) for rule in RULES)
 
 
 @cache
 def expression(pattern: str) -> Any:
     """Compile one expression when it is first needed."""
-    return re2.compile(pattern)
+    return linear(pattern)
 
 
 def names_password(key: str) -> bool:
     """Tell whether a JSON key names a password."""
-    return expression(rf"(?i:(?:{STRONG_NAMES}){_NUMBERED})$").search(key) is not None
+    return expression(rf"(?i:(?:{STRONG_NAMES}){NUMBERED})$").search(_bytes(key)) is not None
 
 
 def names_secret(key: str) -> bool:
     """Tell whether a JSON key names a secret that is no password."""
-    return expression(rf"(?i:(?:{WEAK_NAMES}){_NUMBERED})$").search(key) is not None
+    return expression(rf"(?i:(?:{WEAK_NAMES}){NUMBERED})$").search(_bytes(key)) is not None
 
 
 def names_authorization(key: str) -> bool:
     """Tell whether a JSON key names the header."""
-    return expression(r"(?i:authorization)$").search(key) is not None
+    return expression(r"(?i:authorization)$").search(_bytes(key)) is not None
 
 
 def authorization_value(value: bytes) -> tuple[int, int] | None:
     """Find the credentials in the value of an authorization header, after the scheme."""
-    match = expression(rf"^{_SCHEME}([^\s\"'\\]{{6,}})$").search(value)
+    match = expression(rf"^{_SCHEME}([A-Za-z0-9+/_.~:-]{{6,}}={{0,2}})$").search(value)
     return None if match is None else match.span(1)
 
 
-# On JSON text a tab is `\t`. An escape that hides a plain character stands only in JSON text that is
-# itself inside a string; such a text is looked at in full.
-_GAP: Final = r"""(?:[\s"'`\]]|\\t?)*"""
-TRIGGER: Final = re2.compile(
-    r"-----(?:BEGIN|END) [A-Z0-9 ]*PRIVATE KEY|AGE-SECRET-KEY-1"
-    r"|gh[pousr]_[A-Za-z0-9_]{20}|github_pat_[A-Za-z0-9_]{20}|A(?:KI|SI|BI|CC)A[A-Z0-9]{16}"
-    r"|sk-(?:ant|proj|svcacct|admin|service|or-v1|None)-|sk-[A-Za-z0-9]{20}"
-    r"|xox[abceoprs][.-]|xapp-[0-9]|hooks\.slack"
-    r"|[sr]k_(?:live|test)_|whsec_|npm_[A-Za-z0-9]{36}|pypi-[A-Za-z0-9_-]{50}"
-    r"|AIza[A-Za-z0-9_-]{35}|GOCSPX-|ya29\.[A-Za-z0-9_-]{20}|[0-9]Q~[A-Za-z0-9_~.-]{31}"
-    r"|gl(?:pat|dt|rt|ptt|cbt)-|hf_[A-Za-z0-9]{30}|SG\.[A-Za-z0-9_-]{16}|dop_v1_|dckr_pat_"
-    r"|gsk_[A-Za-z0-9]{40}|xai-[A-Za-z0-9]{40}|hvs\.[A-Za-z0-9_-]{24}"
-    r"|shp(?:at|ss|ca|pa)_|lin_api_|dapi[a-f0-9]{32}"
-    r"|eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]*\."
-    r"|(?i:sig=[A-Za-z0-9%+/_-]{20}|x-(?:amz|goog)-signature=)"
-    r"""|:\\*/\\*/(?:[^\s/@:"'\[<>{}$]*:[^\s/"'<>{}]+|[A-Za-z0-9_.~-]{20,})@"""
-    rf"|(?i:authorization){_GAP}[:=](?:[:=>]|{_GAP})*(?:[A-Za-z][A-Za-z0-9-]*(?:\s|\\t)+)?"
-    r"[A-Za-z+/_.~:-]*(?:[0-9=]|[A-Za-z+/_.~:-]{24})"
-    r"|(?i:bearer) +[A-Za-z._~+/-]*[0-9=]|::add-mask::"
-    rf"|(?i:(?:{STRONG_NAMES}|{WEAK_NAMES}){_NUMBERED}){_GAP}[:=]"
-    rf"|--(?i:[a-z0-9-]*(?:{STRONG_NAMES}|{WEAK_NAMES})) "
-    r"|\\u00[2-7][0-9a-fA-F]"
-)
+def _bytes(key: str) -> bytes:
+    return key.encode("utf-8", "surrogatepass")

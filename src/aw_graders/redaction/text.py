@@ -1,25 +1,23 @@
 r"""Masking of one text, with the JSON text inside it.
 
 Known values come first, then the strings of JSON text inside the text, deepest first, then shapes
-and names, last what an escape such as `\u0067` hides. No step removes or adds a quote or a
-backslash, so JSON text inside a text stays JSON text.
+and names, last what an escape such as `\u0067` hides. What is masked lies within one
+string of JSON text inside a text and ends with no half an escape, so that stays JSON text.
 """
 
 import re
 from collections.abc import Iterator
 from functools import cache
-from typing import Any, Final
+from typing import Any, Final, cast
 
 from aw_graders import _json
-from aw_graders.redaction.known import KnownValues, Matcher, matcher_of
+from aw_graders.redaction.known import Matcher, is_clean
 from aw_graders.redaction.plausible import (
     is_authorization,
     is_quoted_password,
     is_quoted_secret,
 )
 from aw_graders.redaction.rules import (
-    PLACEHOLDER,
-    TRIGGER,
     Rule,
     authorization_value,
     compiled,
@@ -28,6 +26,7 @@ from aw_graders.redaction.rules import (
     names_password,
     names_secret,
 )
+from aw_graders.redaction.trigger import PLACEHOLDER, TRIGGER
 
 KNOWN_KIND: Final = "known-value"
 _NAMED_KIND: Final = "assigned-secret"
@@ -46,34 +45,18 @@ _HIDDEN: Final = re.compile(rb"(?<!\\)\\++u00([2-7][0-9a-fA-F])")
 _KEPT: Final = frozenset(b'"\\\x7f')
 
 
-def matcher(known: KnownValues | None) -> Matcher | None:
-    """Make the search for known values, or None when there are none."""
-    return matcher_of(known.values, PLACEHOLDER) if known is not None and known.values else None
-
-
-def is_clean(text: bytes, known: Matcher | None) -> bool:
-    """Tell, from a text or the JSON spelling of it, that nothing in it can be a secret."""
-    return TRIGGER.search(text) is None and (known is None or not known.finds(text))
-
-
-def mask(text: str, known: Matcher | None, kinds: list[str]) -> str:
+def mask(text: str, key: str, search: Matcher | None, kinds: list[str]) -> str:
     """Mask one text; the kind of each masked part is added to `kinds`.
 
+    Takes: the `key` under which a JSON object has the text, which may tell that all of it is
+        secret; empty for none.
     Raises: nothing.
     Cost: O(text).
     """
     raw = text.encode("utf-8", "surrogatepass")
-    if is_clean(raw, known):
-        return text
-    masked = _settled(raw, known, kinds)
-    return text if masked == raw else masked.decode("utf-8", "surrogatepass")
-
-
-def mask_named(key: str, text: str, known: Matcher | None, kinds: list[str]) -> str:
-    """Mask the text that a JSON object has under `key`, which may tell that all of it is secret."""
-    raw = text.encode("utf-8", "surrogatepass")
-    masked = raw if is_clean(raw, known) else _settled(raw, known, kinds)
-    masked = _named(key, masked, kinds)
+    masked = raw if is_clean(raw, search) else _settled(raw, search, kinds)
+    if key:
+        masked = _named(key, masked, kinds)
     return text if masked == raw else masked.decode("utf-8", "surrogatepass")
 
 
@@ -153,10 +136,8 @@ def _string(
 ) -> bytes | None:
     """Mask what a JSON string means; None when nothing is masked or it is no JSON string."""
     try:
-        text = _json.decode(b'"%s"' % body)
+        text = cast("str", _json.decode(b'"%s"' % body))
     except _json.JsonError:
-        return None
-    if not isinstance(text, str):
         return None
     plain = text.encode("utf-8", "surrogatepass")
     masked = plain if is_clean(plain, known) else _once(plain, known, kinds, level + 1)
