@@ -1161,12 +1161,6 @@ _PROXY_TIME: Final = {
         "the proxy's durations go before the session's result and leave out the time of calls",
     )
 }
-_LATE_START: Final = {
-    DURATION: Other(
-        lambda run: 1000 * (run.seconds - REQUEST_SECONDS),
-        "the first row's time becomes no event's, so that the first request's time is missing",
-    )
-}
 # Droid's stream begins with a row that Claude Code's could begin with, too: it must be asked first.
 _SHARED_HEAD: Final = ("claude",)
 
@@ -1205,7 +1199,6 @@ _ALL: Final = (
         opencode_stream,
         SPAN,
         _ALONE,
-        _LATE_START,
     ),
     Rendering("otel", "otel", "OTLP JSON", otel, SESSION, _ALONE),
     Rendering("pi", "pi", "session", pi, SPAN, _ALONE),

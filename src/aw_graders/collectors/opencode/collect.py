@@ -93,7 +93,7 @@ class _Converter:
         cwd = text_of(session.info.get("directory"))
         if cwd is not None:
             data["cwd"] = cwd
-        time = (mapping_of(session.info.get("time")) or {}).get("created")
+        time = (mapping_of(session.info.get("time")) or {}).get("created") or session.begun
         rest = self._rest(session, time, 1)
         call_id = self.pool.spawned_by.get(session.agent_id or "")
         if session.agent_id is not None and call_id is not None:

@@ -45,6 +45,8 @@ class Session:
         """Begin a session of which only its id is known."""
         self.session_id = session_id
         self.info: Mapping[str, Any] = {}
+        # The time of a stream's first row; an export says when its session was created.
+        self.begun: object = None
 
     @property
     def agent_id(self) -> str | None:
@@ -162,6 +164,8 @@ class Reader:
     def _stream(self, record: Record) -> None:
         row = record.value
         session = self._session(text_of(row.get("sessionID")), {})
+        if session.begun is None:
+            session.begun = row.get("timestamp")
         if row["type"] == "error":
             failure = Failure(session, record.line, row["error"], row.get("timestamp"))
             self.own.append(failure)
