@@ -3,6 +3,7 @@
 from typing import Final
 
 from aw_graders.collectors import (
+    atif,
     claude,
     codex,
     copilot,
@@ -10,8 +11,10 @@ from aw_graders.collectors import (
     gemini,
     inspect_ai,
     opencode,
+    openhands,
     otel,
     pi,
+    swe_agent,
 )
 from aw_graders.collectors.base import Collector
 
@@ -26,6 +29,9 @@ COLLECTORS: Final[tuple[Collector, ...]] = (
     claude.COLLECTOR,
     copilot.COLLECTOR,
     otel.COLLECTOR,
+    atif.COLLECTOR,
+    swe_agent.COLLECTOR,
+    openhands.COLLECTOR,
 )
 
 

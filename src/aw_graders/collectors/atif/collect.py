@@ -1,5 +1,6 @@
 """ATIF files to one session: the trajectory, its continuations and its sub-agents."""
 
+import math
 from collections.abc import Sequence
 from typing import Final
 
@@ -39,10 +40,15 @@ def collect(files: Sequence[SourceFile]) -> Collected:
     known: set[bytes] = set()
     for file in files:
         read = read_records(file)
-        notes.extend(read.notes)
+        broken = _broken_from(read.notes)
+        notes.extend(_first_trouble(read.notes))
         file_notes = Notes(file.name)
         all_notes.append(file_notes)
         for record in read.records:
+            if record.line >= broken:
+                message = "an object behind a broken one may be a part of it and was skipped"
+                file_notes.count("behind-broken", message, record.line, lossy=True)
+                continue
             found = read_document(len(documents), file.name, record.line, record.value, file_notes)
             if found is None:
                 continue
@@ -56,6 +62,21 @@ def collect(files: Sequence[SourceFile]) -> Collected:
     made = _session(documents)
     notes.extend(note for file_notes in all_notes for note in file_notes.all())
     return Collected(made, tuple(notes))
+
+
+def _first_trouble(notes: Sequence[CollectionNote]) -> list[CollectionNote]:
+    """Keep the first note on what could not be read: all others follow from it."""
+    first = next((note for note in notes if note.lossy), None)
+    return [note for note in notes if not note.lossy or note is first]
+
+
+def _broken_from(notes: Sequence[CollectionNote]) -> float:
+    """Find the first line of what could not be read, else infinity.
+
+    A trajectory is one document, and what can still be read of a broken one is a part of it, such
+    as a sub-agent, that would pass for the whole.
+    """
+    return min((note.line for note in notes if note.lossy and note.line), default=math.inf)
 
 
 def _session(documents: Sequence[Trajectory]) -> tuple[Event, ...]:

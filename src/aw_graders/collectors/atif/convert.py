@@ -13,7 +13,14 @@ from aw_graders.collectors.atif.family import (
 )
 from aw_graders.collectors.atif.outcome import Outcome, outcome_of
 from aw_graders.collectors.atif.usage import Accounting, model_of, requests_in, step_usage
-from aw_graders.collectors.normalise import EventWriter, list_of, mapping_of, metric, text_of
+from aw_graders.collectors.normalise import (
+    EventWriter,
+    is_list,
+    list_of,
+    mapping_of,
+    metric,
+    text_of,
+)
 from aw_graders.session import events
 
 _ENGINE: Final = "atif"
@@ -281,7 +288,7 @@ def _text(content: object) -> str | None:
     """Read text, or the text of parts; None when it is neither."""
     if isinstance(content, str):
         return content
-    if not isinstance(content, list):
+    if not is_list(content):
         return None
-    parts = [mapping_of(item) or {} for item in list_of(content)]
+    parts = [mapping_of(item) or {} for item in content]
     return "\n".join(text for part in parts if isinstance(text := part.get("text"), str))

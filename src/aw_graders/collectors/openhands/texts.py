@@ -1,0 +1,45 @@
+"""Text and arguments as OpenHands keeps them."""
+
+from collections.abc import Mapping
+from typing import Any, cast
+
+from aw_graders import _json
+from aw_graders._json import JsonValue
+from aw_graders.collectors.normalise import is_list, mapping_of
+
+
+def text_in(content: object) -> str:
+    """Read text, or the text of parts; anything else has none."""
+    single = mapping_of(content)
+    if single is not None:
+        content = single.get("text")
+    if isinstance(content, str):
+        return content
+    if not is_list(content):
+        return ""
+    parts = [mapping_of(item) or {} for item in content]
+    return "\n".join(text for part in parts if isinstance(text := part.get("text"), str))
+
+
+def arguments_of(value: Any) -> JsonValue:
+    """Read arguments that are JSON text of an object; anything else stays as it is.
+
+    So does text that nests so deeply that the event around it, two levels more, would be too deep.
+    """
+    if not isinstance(value, str):
+        return cast("JsonValue", value)
+    text = value.encode("utf-8", "replace")
+    try:
+        decoded = _json.decode(text)
+    except _json.JsonError:
+        return value
+    if _json.is_too_deep(b"[[" + text + b"]]"):
+        return value
+    return decoded if isinstance(decoded, Mapping) else value
+
+
+def id_of(value: object) -> str | None:
+    """Return an event's id as text; the first generation counts its events from 0."""
+    if isinstance(value, int) and not isinstance(value, bool):
+        return str(value) if value >= 0 else None
+    return value if isinstance(value, str) and value else None
