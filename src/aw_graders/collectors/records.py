@@ -123,6 +123,10 @@ class _Reader:
             self.skipped.sort(key=lambda item: item.line)
         for item in joined(self.skipped):
             self.notes.add(item.code, item.message, item.line, lossy=True)
+        is_whole = len(self.records) < self.limit and not any(n.lossy for n in self.notes.all())
+        if self.in_array and self.records and is_whole:
+            message = "the list has no end, so that more may have followed"
+            self.notes.add("cut-list", message, len(self.lines), lossy=True)
         return self.notes.all()
 
     def _line(self, index: int, line: bytes) -> int:

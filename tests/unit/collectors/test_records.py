@@ -163,3 +163,9 @@ def test_nuls_inside_an_array_lose_no_record_after_them() -> None:
 
     assert [value for _, value in values(nuls)] == [{"a": 1}, {"a": 2}, {"a": 3}]
     assert values(nuls) == values(nuls.replace(b"\0", b""))
+
+
+@pytest.mark.parametrize("content", [b'[{"a":1},{"a":2}', b'[{"a":1},\n{"a":2},\n'])
+def test_a_list_without_end_is_noted(content: bytes) -> None:
+    assert [value for _, value in values(content)] == [{"a": 1}, {"a": 2}]
+    assert [(code, lossy) for code, _, lossy in codes(content)] == [("cut-list", True)]

@@ -231,3 +231,30 @@ def test_the_registry_can_be_replaced():
     registry = {"loops": BUILT_IN["loops"]}
 
     assert [item.id for item in check("", "f.yml", registry)[0]] == ["loops"]
+
+
+@pytest.mark.parametrize(
+    ("constraints", "said"),
+    [
+        ("[{id: a, pattern: '(?=x)'}]", "a: a lookahead cannot be searched for in linear time"),
+        (r"[{pattern: '(a)\1'}]", "constraint 0: a reference back to a group"),
+        ("[{pattern: 'a{1001}'}]", "more than 1000 repetitions"),
+        ("7", '"constraints" is a list'),
+        (f"[{', '.join(['x'] * 1001)}]", "more than 1000 entries"),
+    ],
+)
+def test_constraints_that_cannot_be_used_are_refused(constraints, said):
+    source = f"skill-constraint-coverage: {{config: {{constraints: {constraints}}}}}"
+
+    (found,) = check(source, "f.yml")[1]
+
+    assert (found.code, found.severity) == ("config-unusable-value", "error")
+    assert said in found.message
+
+
+def test_constraints_that_are_no_patterns_are_left_to_the_grader():
+    source = (
+        "skill-constraint-coverage: {config: {constraints: [{pattern: '('}, 7, {pattern: ''}]}}"
+    )
+
+    assert not check(source, "f.yml")[1]

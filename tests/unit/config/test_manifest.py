@@ -5,7 +5,14 @@ import copy
 import pytest
 
 from aw_graders import _json
-from aw_graders.config import ManifestError, check, manifest_document, settings_from_manifest
+from aw_graders.config import (
+    CustomGrader,
+    ManifestError,
+    check,
+    manifest_document,
+    read_manifest,
+    settings_from_manifest,
+)
 
 _SOURCE = """
 loops: {enabled: false, threshold: null}
@@ -77,3 +84,45 @@ def test_another_document_is_refused(document, message):
     with pytest.raises(ManifestError) as caught:
         settings_from_manifest(document)
     assert message in str(caught.value)
+
+
+_CUSTOM = {"id": "my-grader", "source": "inline", "enabled": True, "digest": "0" * 64}
+
+
+@pytest.mark.spec("G-5-27", "G-5-28")
+def test_a_custom_grader_is_registered_and_no_more():
+    document = _document()
+    document["graders"].append(dict(_CUSTOM))
+
+    manifest = read_manifest(document)
+
+    assert manifest.custom == (CustomGrader("my-grader", "inline", enabled=True, digest="0" * 64),)
+    written = _json.decode(_json.compact(manifest_document(manifest.settings, manifest.custom)))
+    assert written == document
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"script": "return 1"}, 'is a custom grader and has no field "script"'),
+        ({"config": {}}, 'is a custom grader and has no field "config"'),
+        ({"digest": "0" * 63}, '"digest" of graders'),
+        ({"digest": 1}, '"digest" of graders'),
+        ({"enabled": "yes"}, '"enabled" of graders'),
+        ({"id": "My Grader"}, '"id" of graders'),
+    ],
+)
+def test_another_custom_row_is_refused_by_name(changes, message):
+    with pytest.raises(ManifestError) as caught:
+        read_manifest({"version": 2, "graders": [{**_CUSTOM, **changes}]})
+
+    assert message in str(caught.value)
+
+
+def test_a_custom_row_lacks_nothing_and_stands_once():
+    for field in ("enabled", "digest"):
+        row = {name: value for name, value in _CUSTOM.items() if name != field}
+        with pytest.raises(ManifestError, match=f'lacks the field "{field}"'):
+            read_manifest({"version": 2, "graders": [row]})
+    with pytest.raises(ManifestError, match="listed twice"):
+        read_manifest({"version": 2, "graders": [_CUSTOM, _CUSTOM]})

@@ -68,7 +68,6 @@ def collect(files: Sequence[SourceFile]) -> Collected:
         notes.extend(read.notes)
         file_notes = Notes(file.name)
         all_notes.append(file_notes)
-        _note_cut_list(file, read.notes, file_notes)
         found = 0
         for record in read.records:
             value = record.value
@@ -90,15 +89,6 @@ def collect(files: Sequence[SourceFile]) -> Collected:
     made = _events(_distinct(runs), loose)
     notes.extend(note for file_notes in all_notes for note in file_notes.all())
     return Collected(made, tuple(notes))
-
-
-def _note_cut_list(file: SourceFile, read: Sequence[CollectionNote], notes: Notes) -> None:
-    """Note a list without its end, of which every item that is there can be read."""
-    content = file.content.removeprefix(_BOM).strip(_BLANK)
-    is_noted = any(note.lossy for note in read)
-    if content.startswith(b"[") and not content.endswith(b"]") and not is_noted:
-        message = "the list has no end, so that what stood there is missing"
-        notes.add("cut-list", message, None, lossy=True)
 
 
 def _distinct(runs: Sequence[_Run]) -> list[_Run]:

@@ -45,7 +45,6 @@ def collect(files: Sequence[SourceFile]) -> Collected:
         notes.extend(_first_trouble(read.notes))
         file_notes = Notes(file.name)
         all_notes.append(file_notes)
-        _note_cut_list(file, read.notes, file_notes)
         for run in _runs(read, broken, file_notes):
             content = _json.sorted_text([run.value, run.messages])
             if content in known:
@@ -57,15 +56,6 @@ def collect(files: Sequence[SourceFile]) -> Collected:
     made = _events(found)
     notes.extend(note for file_notes in all_notes for note in file_notes.all())
     return Collected(made, tuple(notes))
-
-
-def _note_cut_list(file: SourceFile, read: Sequence[CollectionNote], notes: Notes) -> None:
-    """Note a list without its end, of which every item that is there can be read."""
-    content = file.content.removeprefix(_BOM).strip(_BLANK)
-    is_noted = any(note.lossy for note in read)
-    if content.startswith(b"[") and not content.endswith(b"]") and not is_noted:
-        message = "the list has no end, so that what stood there is missing"
-        notes.add("cut-list", message, None, lossy=True)
 
 
 def _runs(read: Records, broken: float, notes: Notes) -> list[_Found]:
