@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Mapping
-from typing import Any, Final, TypeGuard
+from typing import Any, Final, TypeGuard, cast
 
 import msgspec
 
@@ -226,3 +226,36 @@ class EventWriter:
         time = time_of(value)
         self.notes.convention(time.convention, line)
         return time.value
+
+
+def decoded_text(text: str) -> JsonValue:
+    """Read text that is JSON of an object or a list; other text stays as it is.
+
+    So does text that nests so deeply that the event around it, two levels more, would be too deep.
+    """
+    raw = text.encode("utf-8", "replace")
+    try:
+        decoded = _json.decode(raw)
+    except _json.JsonError:
+        return text
+    if not isinstance(decoded, Mapping | list) or _json.is_too_deep(b"[[" + raw + b"]]"):
+        return text
+    return decoded
+
+
+def decoded_arguments(value: object) -> JsonValue:
+    """Read a call's arguments when they are JSON text of an object; anything else stays as it is."""
+    if not isinstance(value, str):
+        return cast("JsonValue", value)
+    decoded = decoded_text(value)
+    return decoded if isinstance(decoded, Mapping) else value
+
+
+def text_in(content: object) -> str | None:
+    """Read text, or the text of parts, joined by line ends; None when it is neither."""
+    if isinstance(content, str):
+        return content
+    if not isinstance(content, list):
+        return None
+    parts = [mapping_of(item) or {} for item in cast("list[object]", content)]
+    return "\n".join(text for part in parts if isinstance(text := part.get("text"), str))

@@ -15,10 +15,10 @@ from aw_graders.collectors.atif.outcome import Outcome, outcome_of
 from aw_graders.collectors.atif.usage import Accounting, model_of, requests_in, step_usage
 from aw_graders.collectors.normalise import (
     EventWriter,
-    is_list,
     list_of,
     mapping_of,
     metric,
+    text_in,
     text_of,
 )
 from aw_graders.session import events
@@ -127,7 +127,7 @@ class _Converter:
         self._usage(number, step, rest)
 
     def _say(self, kind: str, content: object, rest: Mapping[str, JsonValue]) -> None:
-        text = _text(content)
+        text = text_in(content)
         if text is None and content is not None:
             self._skipped("message-not-readable", "a message is neither text nor parts")
         if text:
@@ -209,7 +209,7 @@ class _Converter:
             self._answer(call, only, rest)
         if not waiting:
             for result in loose:
-                text = _text(result.get("content"))
+                text = text_in(result.get("content"))
                 if text:
                     self.writer.add("session.info", {"message": text}, rest)
 
@@ -282,13 +282,3 @@ class _Converter:
             if call_id is not None:
                 data["toolCallId"] = call_id
             self.writer.add(events.SUBAGENT_STARTED, data, {**rest, "agentId": agent_id})
-
-
-def _text(content: object) -> str | None:
-    """Read text, or the text of parts; None when it is neither."""
-    if isinstance(content, str):
-        return content
-    if not is_list(content):
-        return None
-    parts = [mapping_of(item) or {} for item in content]
-    return "\n".join(text for part in parts if isinstance(text := part.get("text"), str))

@@ -7,7 +7,6 @@ from typing import Any, Final
 import msgspec
 
 from aw_graders import _json
-from aw_graders._json import JsonValue
 from aw_graders.collectors.codex.rows import parts_of
 from aw_graders.collectors.normalise import mapping_of, text_of, whole_number
 
@@ -151,20 +150,3 @@ def _duration(value: object) -> int | float | None:
 
 def _milliseconds(number: float) -> int | float:
     return int(number) if float(number).is_integer() else number
-
-
-def decoded_arguments(value: JsonValue) -> JsonValue:
-    """Read arguments that are JSON text of an object; any other text stays as it is.
-
-    So does text that nests so deeply that the event around it, two levels more, would be too deep.
-    """
-    if not isinstance(value, str):
-        return value
-    text = value.encode("utf-8", "replace")
-    try:
-        decoded = _json.decode(text)
-    except _json.JsonError:
-        return value
-    if _json.is_too_deep(b"[[" + text + b"]]"):
-        return value
-    return decoded if isinstance(decoded, Mapping) else value

@@ -5,12 +5,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from aw_graders._json import JsonValue
-from aw_graders.collectors.codex.outcome import (
-    Outcome,
-    decoded_arguments,
-    outcome_of_output,
-    outcome_of_status,
-)
+from aw_graders.collectors.codex.outcome import Outcome, outcome_of_output, outcome_of_status
 from aw_graders.collectors.codex.replay import Replay
 from aw_graders.collectors.codex.rows import (
     BROKEN,
@@ -32,7 +27,7 @@ from aw_graders.collectors.codex.scribe import Scribe
 from aw_graders.collectors.codex.stream import SOURCE_ENGINE, Stream
 from aw_graders.collectors.codex.survey import SUMMARY_TEXTS, Source, Survey
 from aw_graders.collectors.codex.tokens import Counter, Counts, Snapshot, snapshot_of
-from aw_graders.collectors.normalise import is_list, mapping_of, text_of
+from aw_graders.collectors.normalise import decoded_arguments, is_list, mapping_of, text_of
 from aw_graders.session import events
 
 INJECTED: Final = "injected"

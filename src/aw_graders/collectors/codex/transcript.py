@@ -12,11 +12,11 @@ from typing import Final
 import msgspec
 
 from aw_graders._json import JsonValue
-from aw_graders.collectors.codex.outcome import Outcome, decoded_arguments, outcome_of_code
+from aw_graders.collectors.codex.outcome import Outcome, outcome_of_code
 from aw_graders.collectors.codex.rows import UNKNOWN, Row
 from aw_graders.collectors.codex.scribe import Scribe
 from aw_graders.collectors.codex.stream import SOURCE_ENGINE
-from aw_graders.collectors.normalise import Notes
+from aw_graders.collectors.normalise import Notes, decoded_arguments
 from aw_graders.session import Event, events
 
 _HEAD_BYTES: Final = 256 * 1024

@@ -6,7 +6,14 @@ from typing import Any, Final, cast
 from aw_graders import _json
 from aw_graders._json import JsonValue
 from aw_graders.collectors.base import Collected, CollectionNote, SourceFile
-from aw_graders.collectors.normalise import EventWriter, Notes, list_of, mapping_of, text_of
+from aw_graders.collectors.normalise import (
+    EventWriter,
+    Notes,
+    decoded_arguments,
+    list_of,
+    mapping_of,
+    text_of,
+)
 from aw_graders.collectors.records import Record, read_records
 from aw_graders.session import Event, events
 
@@ -130,7 +137,7 @@ class _Converter:
             if name is not None:
                 start["toolName"] = name
             if "arguments" in request:
-                start["input"] = _arguments(request["arguments"])
+                start["input"] = decoded_arguments(request["arguments"])
             server = text_of(request.get("mcpServerName"))
             if server is not None:
                 start["mcpServerName"] = server
@@ -176,7 +183,7 @@ def _converted(kind: str, data: Mapping[str, Any]) -> dict[str, JsonValue]:
     """Give the fields of a row their names in a unified session; all others stay."""
     changed = dict(data)
     if kind == events.TOOL_START and "arguments" in changed:
-        changed["input"] = _arguments(changed.pop("arguments"))
+        changed["input"] = decoded_arguments(changed.pop("arguments"))
     elif kind == events.TOOL_COMPLETE and "result" in changed:
         output = changed.pop("result")
         changed["output"] = output
@@ -192,20 +199,3 @@ def _converted(kind: str, data: Mapping[str, Any]) -> dict[str, JsonValue]:
         if cwd is not None:
             changed.setdefault("cwd", cwd)
     return cast("dict[str, JsonValue]", changed)
-
-
-def _arguments(value: JsonValue) -> JsonValue:
-    """Read arguments that are JSON text of an object; other text stays as it is.
-
-    So does text that nests so deeply that the event around it, two levels more, would be too deep.
-    """
-    if not isinstance(value, str):
-        return value
-    text = value.encode("utf-8", "replace")
-    try:
-        decoded = _json.decode(text)
-    except _json.JsonError:
-        return value
-    if _json.is_too_deep(b"[[" + text + b"]]"):
-        return value
-    return decoded if isinstance(decoded, Mapping) else value

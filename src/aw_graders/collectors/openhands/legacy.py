@@ -4,9 +4,15 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from aw_graders._json import JsonValue
-from aw_graders.collectors.normalise import EventWriter, list_of, mapping_of, text_of
+from aw_graders.collectors.normalise import (
+    EventWriter,
+    decoded_arguments,
+    list_of,
+    mapping_of,
+    text_of,
+)
 from aw_graders.collectors.openhands.calls import Calls
-from aw_graders.collectors.openhands.texts import arguments_of, id_of, text_in
+from aw_graders.collectors.openhands.texts import id_of, text_in
 from aw_graders.collectors.openhands.usage import response_of
 from aw_graders.session import events
 
@@ -177,7 +183,7 @@ def _said_arguments(row: Mapping[str, Any], call_id: str | None) -> JsonValue:
             fields = mapping_of(call) or {}
             function = mapping_of(fields.get("function")) or {}
             if call_id is not None and fields.get("id") == call_id and "arguments" in function:
-                return arguments_of(function["arguments"])
+                return decoded_arguments(function["arguments"])
     return None
 
 

@@ -4,9 +4,9 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from aw_graders._json import JsonValue
-from aw_graders.collectors.normalise import EventWriter, mapping_of, text_of
+from aw_graders.collectors.normalise import EventWriter, decoded_arguments, mapping_of, text_of
 from aw_graders.collectors.openhands.calls import Calls
-from aw_graders.collectors.openhands.texts import arguments_of, id_of, text_in
+from aw_graders.collectors.openhands.texts import id_of, text_in
 from aw_graders.session import events
 
 # Events that hold nothing for a session. Any other class that is not converted is noted.
@@ -83,7 +83,7 @@ class Sdk:
             return
         action = mapping_of(row.get("action"))
         if action is None:
-            arguments: JsonValue = arguments_of(called.get("arguments"))
+            arguments: JsonValue = decoded_arguments(called.get("arguments"))
         else:
             arguments = {key: action[key] for key in action if key != "kind"}
         call_id = text_of(row.get("tool_call_id"))

@@ -1,10 +1,5 @@
 """Text and arguments as OpenHands keeps them."""
 
-from collections.abc import Mapping
-from typing import Any, cast
-
-from aw_graders import _json
-from aw_graders._json import JsonValue
 from aw_graders.collectors.normalise import is_list, mapping_of
 
 
@@ -19,23 +14,6 @@ def text_in(content: object) -> str:
         return ""
     parts = [mapping_of(item) or {} for item in content]
     return "\n".join(text for part in parts if isinstance(text := part.get("text"), str))
-
-
-def arguments_of(value: Any) -> JsonValue:
-    """Read arguments that are JSON text of an object; anything else stays as it is.
-
-    So does text that nests so deeply that the event around it, two levels more, would be too deep.
-    """
-    if not isinstance(value, str):
-        return cast("JsonValue", value)
-    text = value.encode("utf-8", "replace")
-    try:
-        decoded = _json.decode(text)
-    except _json.JsonError:
-        return value
-    if _json.is_too_deep(b"[[" + text + b"]]"):
-        return value
-    return decoded if isinstance(decoded, Mapping) else value
 
 
 def id_of(value: object) -> str | None:

@@ -9,9 +9,8 @@ from collections.abc import Mapping
 from functools import cache
 from typing import Any, Final
 
-from aw_graders import _json
 from aw_graders._json import JsonValue
-from aw_graders.collectors.normalise import is_list, is_mapping, list_of, mapping_of
+from aw_graders.collectors.normalise import decoded_text, is_mapping, list_of, mapping_of
 from aw_graders.session.limits import EARLIEST_TIME_MS, MAX_TIME_MS
 from aw_graders.session.timestamps import format_utc
 
@@ -99,11 +98,4 @@ def decoded(value: JsonValue) -> JsonValue:
     """
     if not isinstance(value, str) or value.lstrip()[:1] not in {"{", "["}:
         return value
-    text = value.encode("utf-8", "replace")
-    try:
-        found = _json.decode(text)
-    except _json.JsonError:
-        return value
-    if _json.is_too_deep(b"[[" + text + b"]]"):
-        return value
-    return found if is_mapping(found) or is_list(found) else value
+    return decoded_text(value)

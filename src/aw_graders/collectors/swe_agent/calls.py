@@ -6,8 +6,13 @@ from typing import Any, Final
 import msgspec
 
 from aw_graders._json import JsonValue
-from aw_graders.collectors.normalise import EventWriter, list_of, mapping_of, text_of
-from aw_graders.collectors.swe_agent.texts import arguments_of
+from aw_graders.collectors.normalise import (
+    EventWriter,
+    decoded_arguments,
+    list_of,
+    mapping_of,
+    text_of,
+)
 from aw_graders.session import events
 
 # Both agents act in a shell, and call that tool by this name when they call it by any.
@@ -54,7 +59,7 @@ def tool_calls(value: object, ids: Ids) -> list[Call]:
         if function is None or name is None:
             continue
         call_id, is_named = ids.next((mapping_of(item) or {}).get("id"))
-        calls.append(Call(call_id, name, arguments_of(function.get("arguments")), is_named))
+        calls.append(Call(call_id, name, decoded_arguments(function.get("arguments")), is_named))
     return calls
 
 

@@ -9,7 +9,15 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final, TypeAlias
 
 from aw_graders._json import JsonValue
-from aw_graders.collectors.normalise import EventWriter, list_of, mapping_of, metric, text_of
+from aw_graders.collectors.normalise import (
+    EventWriter,
+    decoded_arguments,
+    list_of,
+    mapping_of,
+    metric,
+    text_in,
+    text_of,
+)
 from aw_graders.collectors.swe_agent.calls import (
     Call,
     Ids,
@@ -18,12 +26,7 @@ from aw_graders.collectors.swe_agent.calls import (
     write_end,
     write_start,
 )
-from aw_graders.collectors.swe_agent.texts import (
-    arguments_of,
-    command_in,
-    exit_code_of,
-    text_in,
-)
+from aw_graders.collectors.swe_agent.texts import command_in, exit_code_of
 from aw_graders.collectors.swe_agent.usage import includes_cache, is_response, usage_counts
 from aw_graders.session import events
 
@@ -165,7 +168,7 @@ class _Run:
                 continue
             recorded = text_of(output.get("call_id")) or output.get("id")
             call_id, is_named = self.ids.next(recorded)
-            calls.append(Call(call_id, name, arguments_of(output.get("arguments")), is_named))
+            calls.append(Call(call_id, name, decoded_arguments(output.get("arguments")), is_named))
         return calls
 
     def _usage(self, message: _Message, rest: Mapping[str, JsonValue]) -> None:

@@ -14,6 +14,7 @@ from aw_graders.collectors.normalise import (
     list_of,
     mapping_of,
     metric,
+    text_in,
     text_of,
     whole_number,
 )
@@ -25,7 +26,6 @@ from aw_graders.collectors.swe_agent.calls import (
     write_end,
     write_start,
 )
-from aw_graders.collectors.swe_agent.texts import text_in
 from aw_graders.session import events
 
 _ENGINE: Final = "swe-agent"
