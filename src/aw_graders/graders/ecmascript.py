@@ -8,9 +8,17 @@ Source: ECMA-262, 15th edition, sections 22.2.1 and B.1.2.
 """
 
 from collections.abc import Callable
-from typing import Final, NoReturn, TypeAlias
+from typing import Final, NoReturn
 
-import re2
+from aw_graders.graders.characters import (
+    LINE_ENDS,
+    Ranges,
+    folded_ranges,
+    literal,
+    negated_class,
+    shorthand,
+    spelled_class,
+)
 
 # RE2 refuses larger counts of repetition.
 _MAX_REPEAT: Final = 1000
@@ -19,21 +27,7 @@ _MAX_PATTERN_CHARACTERS: Final = 10_000
 _MAX_DEPTH: Final = 100
 _HEX: Final = "0123456789abcdefABCDEF"
 _DIGITS: Final = "0123456789"
-_SYNTAX: Final = "^$\\.*+?()[]{}|/"
 _CONTROLS: Final = {"t": 0x09, "n": 0x0A, "v": 0x0B, "f": 0x0C, "r": 0x0D}
-_LINE_ENDS: Final = ((0x0A, 0x0A), (0x0D, 0x0D), (0x2028, 0x2029))
-_SPACES: Final = (
-    *((0x09, 0x0D), (0x20, 0x20), (0xA0, 0xA0), (0x1680, 0x1680), (0x2000, 0x200A)),
-    *((0x2028, 0x2029), (0x202F, 0x202F), (0x205F, 0x205F), (0x3000, 0x3000), (0xFEFF, 0xFEFF)),
-)
-_DIGIT_RANGES: Final = ((0x30, 0x39),)
-_WORD_RANGES: Final = ((0x30, 0x39), (0x41, 0x5A), (0x5F, 0x5F), (0x61, 0x7A))
-_LAST: Final = 0x10FFFF
-# Flag `i` tells these two from the letters k and s, RE2 does not always: others stand in for them.
-_STAND_INS: Final = {0x17F: 0x10FFFE, 0x212A: 0x10FFFF}
-_ASCII_END: Final = 0x80
-
-_Ranges: TypeAlias = tuple[tuple[int, int], ...]
 
 
 class PatternError(ValueError):
@@ -46,11 +40,6 @@ class InexpressibleError(ValueError):
 
 def _refuse(what: str) -> NoReturn:
     raise PatternError(what)
-
-
-def encoded(text: str) -> bytes:
-    """Spell text as a compiled pattern searches it; done once for any number of patterns."""
-    return text.translate(_STAND_INS).encode()
 
 
 class Search:
@@ -78,23 +67,22 @@ def compile_pattern(pattern: str) -> Search:
     Raises: PatternError; InexpressibleError, which names the construct.
     Cost: O(pattern); each search O(text).
     """
+    # Loaded here because hardly a run has patterns.
+    import re2  # noqa: PLC0415
+
     if len(pattern) > _MAX_PATTERN_CHARACTERS:
         msg = f"the pattern has more than {_MAX_PATTERN_CHARACTERS} characters"
         raise InexpressibleError(msg)
     translator = _Translator(pattern)
     spelled = translator.whole()
     try:
-        compiled = re2.compile(spelled.encode(), _options())
+        options = re2.Options()
+        options.log_errors = False
+        compiled = re2.compile(spelled.encode(), options)
     except re2.error:
         msg = "the pattern is too large for a linear-time engine"
         raise InexpressibleError(msg) from None
     return Search(compiled.search, is_local=not translator.has_assertions)
-
-
-def _options() -> re2.Options:
-    options = re2.Options()
-    options.log_errors = False
-    return options
 
 
 class _Translator:
@@ -174,7 +162,7 @@ class _Translator:
         if char == "{" and self._braces() is not None:
             _refuse("nothing to repeat")
         self.at += 1
-        return _negated(_LINE_ENDS) if char == "." else _literal(ord(char))
+        return negated_class(LINE_ENDS) if char == "." else literal(ord(char))
 
     def _group(self, depth: int) -> str:
         if self._peek("(?=") or self._peek("(?!"):
@@ -255,10 +243,10 @@ class _Translator:
         if self.at >= len(self.pattern):
             _refuse("\\ at the end of the pattern")
         char = self.pattern[self.at]
-        ranges = _shorthand(char)
+        ranges = shorthand(char)
         if ranges is not None:
             self.at += 1
-            return _spelled(ranges)
+            return spelled_class(ranges)
         if char in "123456789":
             digits = self._digits()
             if int(digits) <= self.groups:
@@ -273,7 +261,7 @@ class _Translator:
                 _refuse("invalid named reference")
             self.at = end + 1
             return self._cannot("a reference back to a group")
-        return _literal(self._character())
+        return literal(self._character())
 
     def _digits(self) -> str:
         end = self.at
@@ -356,10 +344,10 @@ class _Translator:
             else:
                 ranges += first
         self.at += 1
-        folded = _folded(tuple(ranges))
-        return _negated(folded) if is_negated else _spelled(folded)
+        folded = folded_ranges(tuple(ranges))
+        return negated_class(folded) if is_negated else spelled_class(folded)
 
-    def _class_atom(self) -> _Ranges:
+    def _class_atom(self) -> Ranges:
         if self.at >= len(self.pattern):
             _refuse("unterminated class")
         char = self.pattern[self.at]
@@ -368,7 +356,7 @@ class _Translator:
             return ((ord(char), ord(char)),)
         if self.at >= len(self.pattern):
             _refuse("\\ at the end of the pattern")
-        ranges = _shorthand(self.pattern[self.at])
+        ranges = shorthand(self.pattern[self.at])
         if ranges is not None:
             self.at += 1
             return ranges
@@ -419,99 +407,3 @@ def _names(pattern: str) -> set[str]:
         for at in _openings(pattern)
         if _is_named(pattern, at)
     }
-
-
-def _shorthand(char: str) -> _Ranges | None:
-    table = {"d": _DIGIT_RANGES, "w": _WORD_RANGES, "s": _SPACES}
-    ranges = table.get(char.lower()) if char.isascii() else None
-    return _complement(ranges) if ranges is not None and char.isupper() else ranges
-
-
-def _complement(ranges: _Ranges) -> _Ranges:
-    found: list[tuple[int, int]] = []
-    start = 0
-    for first, last in sorted(ranges):
-        if first > start:
-            found.append((start, first - 1))
-        start = max(start, last + 1)
-    if start <= _LAST:
-        found.append((start, _LAST))
-    return tuple(found)
-
-
-def _canonical(code: int) -> int:
-    """Fold a character's case as flag `i` does without flag `u`."""
-    upper = chr(code).upper()
-    if len(upper) != 1:
-        return code
-    return code if code >= _ASCII_END > ord(upper) else ord(upper)
-
-
-def _variants(code: int) -> tuple[int, ...]:
-    """List the characters that flag `i` takes for the same."""
-    return _table().get(_canonical(code), (code,))
-
-
-_TABLE: dict[int, tuple[int, ...]] = {}
-
-
-def _table() -> dict[int, tuple[int, ...]]:
-    """Group the characters of the first plane by what they fold to; made once, when needed."""
-    if not _TABLE:
-        groups: dict[int, list[int]] = {}
-        for code in range(0x10000):
-            folded = _canonical(code)
-            if folded != code:
-                groups.setdefault(folded, [folded]).append(code)
-        _TABLE.update({folded: tuple(sorted(codes)) for folded, codes in groups.items()})
-    return _TABLE
-
-
-def _literal(code: int) -> str:
-    variants = _variants(code)
-    if len(variants) == 1:
-        return _point(code)
-    return _spelled(tuple((variant, variant) for variant in variants))
-
-
-def _folded(ranges: _Ranges) -> _Ranges:
-    """Add the case variants of every character in the ranges."""
-    added = [
-        (variant, variant)
-        for folded, codes in _table().items()
-        if any(first <= code <= last for code in codes for first, last in ranges)
-        for variant in (folded, *codes)
-    ]
-    return (*ranges, *added)
-
-
-def _point(code: int) -> str:
-    return rf"\x{{{_STAND_INS.get(code, code):x}}}"
-
-
-def _spelled(ranges: _Ranges) -> str:
-    parts = _without_surrogates(ranges)
-    parts += [(code, code) for code in _STAND_INS for first, last in ranges if first < code <= last]
-    inner = "".join(
-        _point(first) if first == last else f"{_plain(first)}-{_plain(last)}"
-        for first, last in parts
-    )
-    # An empty class matches nothing.
-    return f"[{inner}]" if inner else r"[^\x{0}-\x{10ffff}]"
-
-
-def _plain(code: int) -> str:
-    return rf"\x{{{code:x}}}"
-
-
-def _negated(ranges: _Ranges) -> str:
-    return _spelled(_complement(ranges))
-
-
-def _without_surrogates(ranges: _Ranges) -> list[tuple[int, int]]:
-    """Leave halves of surrogate pairs out: a decoded session holds none."""
-    found: list[tuple[int, int]] = []
-    for first, last in ranges:
-        parts = ((first, min(last, 0xD7FF)), (max(first, 0xE000), last))
-        found += [part for part in parts if part[0] <= part[1]]
-    return found

@@ -7,12 +7,12 @@ from typing import Final
 import msgspec
 
 from aw_graders._json import JsonValue
+from aw_graders.graders.characters import encoded
 from aw_graders.graders.ecmascript import (
     InexpressibleError,
     PatternError,
     Search,
     compile_pattern,
-    encoded,
 )
 from aw_graders.graders.model import HIGHER, LOWER, GraderInput, GraderSpec, Measured, Outcome
 from aw_graders.graders.stringify import stringify
