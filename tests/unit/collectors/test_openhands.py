@@ -4,7 +4,6 @@ from typing import Any
 
 import pytest
 from hypothesis import given
-from hypothesis import strategies as st
 
 from aw_graders import _json
 from aw_graders.collectors import Collected, SourceFile
@@ -12,6 +11,7 @@ from aw_graders.collectors.openhands import COLLECTOR
 from aw_graders.lookups import Statistics, create_session_lookups
 from aw_graders.redaction import redact
 from aw_graders.session import Session
+from tests.strategies.damage import assert_steady, damaged, wrongly_typed
 
 TIME = "2026-03-04T10:00:00"
 
@@ -719,36 +719,14 @@ def test_many_calls_cost_linear_time() -> None:
 
 
 def test_wrong_types_anywhere_never_raise() -> None:
-    wrong: list[Any] = [None, True, -1, 1.5, "", "x", [], [[]], {}, {"a": []}]
     for whole in (LEGACY, SDK, {"issue": {}, "history": FLAT, "metrics": {"token_usages": [{}]}}):
-        for path in paths_of(whole):
-            for value in wrong:
-                damaged = _json.compact(replaced(whole, path, value))
-                COLLECTOR.detect(damaged)
-                collect(damaged)
+        for spoilt in wrongly_typed(_json.compact(whole)):
+            COLLECTOR.detect(spoilt)
+            collect(spoilt)
 
 
-def paths_of(value: Any) -> list[tuple[Any, ...]]:
-    if isinstance(value, dict):
-        items = list(value.items())
-    else:
-        items = list(enumerate(value)) if isinstance(value, list) else []
-    return [(), *((key, *rest) for key, item in items for rest in paths_of(item))]
-
-
-def replaced(value: Any, path: tuple[Any, ...], new: Any) -> Any:
-    if not path:
-        return new
-    copy = dict(value) if isinstance(value, dict) else list(value)
-    copy[path[0]] = replaced(copy[path[0]], path[1:], new)
-    return copy
-
-
-@given(st.binary(max_size=300), st.integers(0, 2000), st.sampled_from(CONTENTS))
-def test_damaged_recordings_give_no_error(junk: bytes, place: int, content: bytes) -> None:
-    damaged = content[:place] + junk + content[place:]
-    for given_content in (junk, damaged, damaged.replace(b"\n", b"\r\n\0")):
-        COLLECTOR.detect(given_content)
-        first = collect(given_content, given_content)
-        assert first == collect(given_content, given_content)
-        stats(first)
+@given(damaged(tuple(CONTENTS)))
+def test_damaged_recordings_give_no_error(contents: tuple[bytes, ...]) -> None:
+    for content in contents:
+        COLLECTOR.detect(content)
+        assert_steady(content, collect, stats)
