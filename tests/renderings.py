@@ -1264,7 +1264,7 @@ def evidence_of(rendering: Rendering, run: Run) -> Evidence:
             path.write_bytes(content)
         collected = collect_root(root)
     session = Session.of(collected.events)
-    return Evidence(session, rendering.kind, is_unified=False, notes=collected.notes)
+    return Evidence(session=session, kind=rendering.kind, is_unified=False, notes=collected.notes)
 
 
 def observed(rendering: Rendering, run: Run) -> Observed:

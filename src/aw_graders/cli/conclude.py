@@ -9,7 +9,8 @@ import click
 from aw_graders import _json
 from aw_graders.cli.exits import Exit, stop
 from aw_graders.cli.inputs import read_path
-from aw_graders.cli.secrets import known_secrets, secret_options
+from aw_graders.cli.options import secret_options
+from aw_graders.cli.secrets import known_secrets
 from aw_graders.config import Manifest, ManifestError, read_manifest
 from aw_graders.diagnostics import printable
 from aw_graders.flows.collecting import collect_run

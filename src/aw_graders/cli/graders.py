@@ -11,6 +11,7 @@ import click
 
 from aw_graders import _json
 from aw_graders.cli.exits import SECRET_NAMES, Exit, stop
+from aw_graders.cli.options import secret_options
 from aw_graders.flows.evidence import Observed
 from aw_graders.graders import (
     BUILT_IN,
@@ -45,12 +46,7 @@ def COMMAND() -> None:  # noqa: N802 - the name the lazy group looks for
 @click.option("--check", is_flag=True, help="Exit 1 when a grader fails or errors.")
 @click.option("-o", "--output", type=click.Path(path_type=Path), metavar="DIR")
 @click.option("--lenient", is_flag=True, help="Skip malformed events of a unified session.")
-@click.option(
-    "--secret-values",
-    type=click.Path(path_type=Path),
-    metavar="FILE",
-    help="Mask these values, too: one on each line.",
-)
+@secret_options
 @click.option("--strict", is_flag=True, help="Refuse a recording of which something is skipped.")
 def run(  # noqa: PLR0917 - one parameter per option
     workflow: str | None,

@@ -1,9 +1,7 @@
 """Secret values that a person names: in variables, in a file, and in the session itself."""
 
 import os
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any, TypeVar
 
 import click
 import msgspec
@@ -15,18 +13,6 @@ from aw_graders.redaction import KnownValues, known_values, mask_text
 from aw_graders.redaction.named import known_in
 from aw_graders.session import Session
 from aw_graders.session.limits import MAX_CONFIG_BYTES
-
-_Command = TypeVar("_Command", bound=Callable[..., Any])
-
-
-def secret_options(command: _Command) -> _Command:
-    """Add the option that names a file of secret values."""
-    return click.option(
-        "--secret-values",
-        type=click.Path(path_type=Path),
-        metavar="FILE",
-        help="Mask these values, too: one on each line.",
-    )(command)
 
 
 class Secrets(msgspec.Struct, frozen=True):

@@ -11,7 +11,8 @@ from aw_graders import _json
 from aw_graders.artifacts import publish
 from aw_graders.cli.exits import Exit, stop
 from aw_graders.cli.inputs import load, read_path, session_files
-from aw_graders.cli.secrets import known_secrets, secret_options
+from aw_graders.cli.options import secret_options
+from aw_graders.cli.secrets import known_secrets
 from aw_graders.collectors.registry import COLLECTORS
 from aw_graders.diagnostics import printable
 from aw_graders.diagnostics.words import counted

@@ -6,7 +6,6 @@ from aw_graders.config.manifest import (
     ManifestError,
     manifest_document,
     read_manifest,
-    settings_from_manifest,
 )
 from aw_graders.config.resolve import check, resolve
 
@@ -18,5 +17,4 @@ __all__ = [
     "manifest_document",
     "read_manifest",
     "resolve",
-    "settings_from_manifest",
 ]

@@ -98,13 +98,6 @@ def read_manifest(document: JsonValue, registry: Mapping[str, GraderSpec] = BUIL
     return Manifest(tuple(settings), tuple(custom))
 
 
-def settings_from_manifest(
-    document: JsonValue, registry: Mapping[str, GraderSpec] = BUILT_IN
-) -> tuple[GraderSettings, ...]:
-    """Read the settings of the built-ins from a manifest; see `read_manifest`."""
-    return read_manifest(document, registry).settings
-
-
 def _is_custom(item: Mapping[str, JsonValue], registry: Mapping[str, GraderSpec]) -> bool:
     id_ = item.get("id")
     return item.get("source") in _CUSTOM_SOURCES and isinstance(id_, str) and id_ not in registry

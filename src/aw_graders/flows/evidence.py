@@ -33,36 +33,31 @@ _KINDS: Final = (
 )
 
 
-class Evidence(msgspec.Struct, frozen=True):
-    """A session that was read, what it was taken for, and what could not be used."""
+class Read(msgspec.Struct, frozen=True, kw_only=True):
+    """What an input was taken for, and what of it could not be used."""
+
+    kind: str
+    is_unified: bool
+    problems: tuple[Problem, ...] = ()
+    notes: tuple[CollectionNote, ...] = ()
+    warnings: tuple[str, ...] = ()
+
+    @property
+    def partial(self) -> bool:
+        """True when evidence was left out, so that numbers may miss something."""
+        return bool(self.problems) or any(note.lossy for note in self.notes)
+
+
+class Evidence(Read, frozen=True, kw_only=True):
+    """A session that was read whole."""
 
     session: Session
-    kind: str
-    is_unified: bool
-    problems: tuple[Problem, ...] = ()
-    notes: tuple[CollectionNote, ...] = ()
-    warnings: tuple[str, ...] = ()
-
-    @property
-    def partial(self) -> bool:
-        """True when evidence was left out, so that numbers may miss something."""
-        return bool(self.problems) or any(note.lossy for note in self.notes)
 
 
-class Observed(msgspec.Struct, frozen=True):
-    """Lookups of one session, what it was taken for, and what could not be used."""
+class Observed(Read, frozen=True, kw_only=True):
+    """The lookups of a session."""
 
     lookups: SessionLookups
-    kind: str
-    is_unified: bool
-    problems: tuple[Problem, ...] = ()
-    notes: tuple[CollectionNote, ...] = ()
-    warnings: tuple[str, ...] = ()
-
-    @property
-    def partial(self) -> bool:
-        """True when evidence was left out, so that numbers may miss something."""
-        return bool(self.problems) or any(note.lossy for note in self.notes)
 
 
 def observe(evidence: Evidence, named: "KnownValues | None" = None) -> Observed:
@@ -75,12 +70,12 @@ def observe(evidence: Evidence, named: "KnownValues | None" = None) -> Observed:
 
     known = known_in(evidence.session, named)
     return Observed(
-        create_session_lookups(redact(evidence.session, known).session),
-        evidence.kind,
-        evidence.is_unified,
-        evidence.problems,
-        evidence.notes,
-        evidence.warnings,
+        lookups=create_session_lookups(redact(evidence.session, known).session),
+        kind=evidence.kind,
+        is_unified=evidence.is_unified,
+        problems=evidence.problems,
+        notes=evidence.notes,
+        warnings=evidence.warnings,
     )
 
 
@@ -95,8 +90,8 @@ def observe_stream(
         return None
     streamed = stream_lookups(source, lenient=lenient, named=named)
     return Observed(
-        streamed.lookups,
-        UNIFIED,
+        lookups=streamed.lookups,
+        kind=UNIFIED,
         is_unified=True,
         problems=streamed.skipped,
         warnings=_settled(streamed.duplicate_keys, streamed.lone_surrogates),
@@ -259,8 +254,8 @@ def _decodes(text: bytes) -> bool:
 def _read_unified(content: bytes, *, lenient: bool) -> Evidence:
     read = read_session(content, lenient=lenient)
     return Evidence(
-        read.session,
-        UNIFIED,
+        session=read.session,
+        kind=UNIFIED,
         is_unified=True,
         problems=read.skipped,
         warnings=_settled(read.duplicate_keys, read.lone_surrogates),
@@ -286,5 +281,8 @@ def _collect(collector: Collector, files: Sequence[SourceFile], *, strict: bool)
             Problem(first.message, first.line, None, "leave --strict out to skip it")
         )
     return Evidence(
-        Session.of(collected.events), collector.title, is_unified=False, notes=collected.notes
+        session=Session.of(collected.events),
+        kind=collector.title,
+        is_unified=False,
+        notes=collected.notes,
     )

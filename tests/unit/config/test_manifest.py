@@ -11,7 +11,6 @@ from aw_graders.config import (
     check,
     manifest_document,
     read_manifest,
-    settings_from_manifest,
 )
 
 _SOURCE = """
@@ -27,7 +26,7 @@ def _document():
 @pytest.mark.spec("G-3-18", "G-3-19")
 def test_replay_has_the_same_settings():
     settings, _ = check(_SOURCE, "f.yml")
-    again = settings_from_manifest(_document())
+    again = read_manifest(_document()).settings
 
     assert again == settings
     assert [item.id for item in again if not item.enabled] == ["loops"]
@@ -65,7 +64,7 @@ def test_another_row_is_refused_by_name(changes, message):
     document["graders"][0].update(changes)
 
     with pytest.raises(ManifestError) as caught:
-        settings_from_manifest(document)
+        read_manifest(document)
     assert message in str(caught.value)
 
 
@@ -82,7 +81,7 @@ def test_another_row_is_refused_by_name(changes, message):
 )
 def test_another_document_is_refused(document, message):
     with pytest.raises(ManifestError) as caught:
-        settings_from_manifest(document)
+        read_manifest(document)
     assert message in str(caught.value)
 
 
