@@ -332,3 +332,18 @@ def test_sub_agents_of_every_given_recording_are_found(tmp_path):
 
     values = {result["id"]: result["value"] for result in json.loads(run.stdout)["results"]}
     assert values["execution-step-count"] == 4
+
+
+def test_a_name_in_a_session_never_begins_a_line_of_the_table():
+    name = "t\n::error::x\r\n::stop-commands::y\x1b[31m\u2028::z"
+    start = {"toolName": name, "toolCallId": "c"}
+    event = json.loads(_EVENT) | {"type": "tool.execution_start", "data": start}
+    info = json.loads(_EVENT) | {"type": "workflow.info", "data": {"runId": "7\n::error::x"}}
+    info["provenance"] = info["provenance"] | {"path": "aw_info.json"}
+
+    run = aw("graders", "run", stdin=_HEADER + lines_of([event, info]))
+
+    assert run.returncode == 0
+    assert len(run.stdout.decode().splitlines()) == 13
+    assert not [line for line in run.stdout.splitlines() if line.startswith(b"::")]
+    assert b"\x1b" not in run.stdout

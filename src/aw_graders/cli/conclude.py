@@ -88,7 +88,7 @@ def _say(concluded: Conclusion, notes: list[str], *, as_json: bool) -> None:
         sys.stdout.buffer.flush()
     else:
         table = render_results(concluded.results, concluded.context, partial=False)
-        click.echo("\n".join(map(printable, table.split("\n"))), nl=False)
+        click.echo(table, nl=False)
     # Workflow commands are read from either stream; standard output may be the document.
     for line in annotations(concluded.results):
         click.echo(printable(mask_text(line)), err=True)

@@ -90,11 +90,10 @@ def run(  # noqa: PLR0917 - one parameter per option
         sys.stdout.buffer.write(_json.pretty(document))
         sys.stdout.buffer.flush()
     else:
-        from aw_graders.diagnostics import printable  # noqa: PLC0415
         from aw_graders.reports.results import render_results  # noqa: PLC0415
 
         table = render_results(results, lookups.context, partial=observed.partial)
-        click.echo("\n".join(map(printable, table.split("\n"))), nl=False)
+        click.echo(table, nl=False)
     if check and any(result.status in {"fail", "error"} for result in results):
         raise SystemExit(int(Exit.FOUND))
 

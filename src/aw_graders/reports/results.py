@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from aw_graders.diagnostics import printable
 from aw_graders.graders import Result
 from aw_graders.lookups import RunContext
 from aw_graders.reports.numbers import shown
@@ -29,7 +30,8 @@ def result_rows(results: Sequence[Result]) -> list[tuple[str, ...]]:
             threshold = f"{sign} {shown(result.threshold)}".strip()
         why = result.details or result.message or result.error or ""
         row = (result.id, shown(result.value), result.unit or "", threshold, verdict(result), why)
-        rows.append(row)
+        # What a session names must not begin a line, where it could be taken for a command.
+        rows.append(tuple(map(printable, row)))
     return rows
 
 
@@ -52,7 +54,7 @@ def render_results(results: Sequence[Result], context: RunContext, *, partial: b
         f"{len(results)} graders: {judged} judged, {judged - failed} passed, {failed} failed, "
         f"{missing} unavailable, {errors} errors"
     )
-    run = "" if context.run_id is None else f" (run {context.run_id})"
+    run = "" if context.run_id is None else f" (run {printable(context.run_id)})"
     tail = ["", summary + run]
     if partial or context.warnings:
         tail.append("partial: some evidence could not be used, see the notes")
