@@ -4,6 +4,7 @@ Every expression runs in a linear-time engine, on bytes. Whatever one of them fi
 finds, too; this module is loaded when that was met.
 """
 
+import re
 from collections.abc import Callable
 from functools import cache
 from typing import Any, Final
@@ -28,7 +29,7 @@ class Rule(msgspec.Struct, frozen=True):
 
     `kind` stands in the placeholder. Of a pattern without groups the whole match is the secret, but
     for an escape before it. Else the secret is the one group that is set, and a match without any
-    is a placeholder, which is left alone. `needles` are lower-case texts of which every
+    is a placeholder, which is left alone; `is_shape` tells the first from the second. `needles` are lower-case texts of which every
     match holds one. `is_secret` judges a text that has no shape of its own; `wide` says that a bare
     value that was judged a secret goes on to the next space, quote or bracket.
     """
@@ -38,6 +39,7 @@ class Rule(msgspec.Struct, frozen=True):
     needles: tuple[bytes, ...]
     is_secret: Callable[[bytes], bool] | None = None
     wide: bool = False
+    is_shape: bool = False
 
 
 # A word starts here; the last letter of an escape, as in `\nghp_`, is no part of it.
@@ -49,11 +51,26 @@ _QUOTE: Final = r"""\\*["']?\]?"""
 _IS: Final = (
     rf"{_QUOTE}[ \t]*(?::[ \t]*(?:&?str|string|String|Optional\[str\])[ \t]*=|[:=]{{1,2}}>?)[ \t]*"
 )
-# Inside quotes that are escaped themselves, the next backslash ends the text; else it escapes.
-_QUOTED: Final = (
-    r"""[rbfu]?(?:"((?:[^"\\\r\n]|\\[^\r\n])+)|\\+"([^"\\\r\n]+)"""
-    r"""|\\*'([^'"\\\r\n]+)|\\*`([^`"\\\r\n]+))"""
-)
+
+
+def _quoted(body: str) -> str:
+    r"""Write a quoted text; in `body`, `@` stands for one character that is no space.
+
+    Inside quotes that are escaped themselves, the next backslash ends the text; else it escapes. A
+    text that was cut off ends with its line.
+    """
+    escaped = body.replace("@", r"""(?:[^"\\\s]|\\[^\r\n])""")
+    plain, single, tick = (body.replace("@", rf"""[^{ends}\\\s]""") for ends in ('"', "'\"", '`"'))
+    return (
+        rf"""[rbfu]?(?:"({escaped})(?:["\\\r\n]|$)|\\+"({plain})(?:["\\\r\n]|$)"""
+        rf"""|\\*'({single})(?:['"\\\r\n]|$)|\\*`({tick})(?:[`"\\\r\n]|$))"""
+    )
+
+
+# The words of a password are few, and other secrets are one. What has more is refused by the
+# expression, so that text built of many such places costs no more than any other.
+_PHRASE: Final = _quoted(r"@+(?:[ \t]+@+){0,3}")
+_WORD: Final = _quoted(r"@{4,}")
 # What ends a value without quotes. Such a value is looked at where a digit or sign is near.
 _ENDS: Final = r"\s\"'\\,;&<>(){}\[\]|`"
 _BARE: Final = rf"([0-9]|[^{_ENDS}:=][^{_ENDS}]{{0,62}}[0-9]|[A-Za-z]{{32}})"
@@ -62,11 +79,11 @@ _SCHEME: Final = r"(?:[A-Za-z][A-Za-z0-9-]*[ \t]+)?"
 
 
 def _shape(kind: str, pattern: str, *needles: str) -> Rule:
-    return Rule(kind, pattern, tuple(needle.encode() for needle in needles))
+    return Rule(kind, pattern, tuple(needle.encode() for needle in needles), is_shape=True)
 
 
 def _word_shape(kind: str, pattern: str, *needles: str) -> Rule:
-    return Rule(kind, f"{_START}{pattern}", tuple(needle.encode() for needle in needles))
+    return _shape(kind, f"{_START}{pattern}", *needles)
 
 
 def _named(
@@ -87,7 +104,7 @@ _SECRET_NEEDLES: Final = ("secret", "token", "credential", "_pass", "key")
 RULES: Final = (
     _shape(
         "private-key",
-        rf'-----BEGIN{_KEY_BLOCK}(?:(?:[^-"]|-{{1,4}}[^-"])*-----END{_KEY_BLOCK}'
+        rf'(?:-----BEGIN{_KEY_BLOCK}{_LINE_END})+(?:(?:[^-"]|-{{1,4}}[^-"])*-----END{_KEY_BLOCK}'
         rf"|(?:{_LINE_END}[A-Za-z0-9+/=]{{16,}})*)"
         rf"|(?:[A-Za-z0-9+/=]{{16,}}{_LINE_END})+-----END{_KEY_BLOCK}",
         "private key",
@@ -158,7 +175,7 @@ RULES: Final = (
     ),
     _word_shape(
         "jwt",
-        r"eyJ[A-Za-z0-9_-]{8,}\.(?:eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]*"
+        r"eyJ[A-Za-z0-9_-]{8,}\.(?:eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]*(?:\.[A-Za-z0-9_-]+)*"
         r"|[A-Za-z0-9_-]*\.[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{10,})",
         "eyj",
     ),
@@ -202,13 +219,13 @@ RULES: Final = (
     _named("masked-line", r"::add-mask::([^\s\"'\\]+)", is_masked_line, "::add-mask::"),
     _named(
         "assigned-secret",
-        rf"(?i:(?:{STRONG_NAMES}){NUMBERED}){_IS}{_QUOTED}",
+        rf"(?i:(?:{STRONG_NAMES}){NUMBERED}){_IS}{_PHRASE}",
         is_quoted_password,
         *_PASSWORD_NEEDLES,
     ),
     _named(
         "assigned-secret",
-        rf"(?i:(?:{WEAK_NAMES}){NUMBERED}){_IS}{_QUOTED}",
+        rf"(?i:(?:{WEAK_NAMES}){NUMBERED}){_IS}{_WORD}",
         is_quoted_secret,
         *_SECRET_NEEDLES,
     ),
@@ -232,7 +249,7 @@ RULES: Final = (
     ),
     _named(
         "assigned-secret",
-        rf"--(?i:[a-z0-9-]*(?:{STRONG_NAMES}|{WEAK_NAMES})) +{_QUOTED}",
+        rf"--(?i:[a-z0-9-]*(?:{STRONG_NAMES}|{WEAK_NAMES})) +{_PHRASE}",
         is_quoted_password,
         "--",
     ),
@@ -243,6 +260,13 @@ RULES: Final = (
 def compiled() -> tuple[tuple[Rule, Any], ...]:
     """Compile every rule; most runs meet no trigger and never need them."""
     return tuple((rule, linear(rule.pattern)) for rule in RULES)
+
+
+@cache
+def any_shape() -> Any:
+    """Compile one expression that is met wherever a needle of a rule without groups is."""
+    needles = (needle for rule in RULES if rule.is_shape for needle in rule.needles)
+    return linear(b"|".join(map(re.escape, needles)))
 
 
 @cache

@@ -6,7 +6,7 @@ string of JSON text inside a text and ends with no half an escape, so that stays
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cache
 from typing import Any, Final, cast
 
@@ -19,6 +19,7 @@ from aw_graders.redaction.plausible import (
 )
 from aw_graders.redaction.rules import (
     Rule,
+    any_shape,
     authorization_value,
     compiled,
     expression,
@@ -26,7 +27,7 @@ from aw_graders.redaction.rules import (
     names_password,
     names_secret,
 )
-from aw_graders.redaction.trigger import PLACEHOLDER, TRIGGER
+from aw_graders.redaction.trigger import PLACEHOLDER, TRIGGER, first_spans
 
 KNOWN_KIND: Final = "known-value"
 _NAMED_KIND: Final = "assigned-secret"
@@ -37,12 +38,15 @@ _MAX_LEVELS: Final = 8
 _MAX_ROUNDS: Final = 4
 _LONG: Final = 20
 _JUDGED: Final = 64
+_MAX_REMEMBERED: Final = 1 << 10
 _STRING: Final = re.compile(rb'"((?:[^"\\]++|\\.)*+)("(?=(\s*:)?))?', re.DOTALL)
 _WIDE: Final = re.compile(rb"""[^\s"'\\,;&<>(){}\[\]|`]+""")
 _PLACED: Final = re.compile(PLACEHOLDER.encode())
 _CALLED: Final = (b"(", b"[")
-_HIDDEN: Final = re.compile(rb"(?<!\\)\\++u00([2-7][0-9a-fA-F])")
-_KEPT: Final = frozenset(b'"\\\x7f')
+_ESCAPE: Final = rb"u00[2-7][0-9a-fA-F]"
+_HIDDEN: Final = re.compile(rb"(?<!\\)(?:(?:\\%b)++|\\\\++%b)" % (_ESCAPE, _ESCAPE))
+_ONE_ESCAPE: Final = re.compile(rb"\\%b" % _ESCAPE)
+_KEPT: Final = re.compile(rb'["\\\x7f]')
 
 
 def mask(text: str, key: str, search: Matcher | None, kinds: list[str]) -> str:
@@ -171,20 +175,30 @@ def _without_shapes(raw: bytes, kinds: list[str]) -> bytes:
     if TRIGGER.search(bare) is None:
         return raw
     lowered = bare.lower()
+    shapes = any_shape()
+    has_shape = shapes.search(lowered) is not None
     for rule, search in compiled():
-        if any(needle in lowered for needle in rule.needles):
+        if (has_shape or not rule.is_shape) and any(needle in lowered for needle in rule.needles):
             masked = _apply(rule, search, raw, kinds)
             if masked is not raw:
                 raw = masked
                 lowered = _PLACED.sub(b"", raw).lower()
+                has_shape = shapes.search(lowered) is not None
     return raw
 
 
 def _apply(rule: Rule, search: Any, raw: bytes, kinds: list[str]) -> bytes:
     parts: list[bytes] = []
     end = 0
+    seen: dict[bytes, bytes] = {}
     for start, stop in _places(rule, search, raw):
-        parts += (raw[end:start], placeholder(rule.kind, raw[start:stop]))
+        secret = raw[start:stop]
+        stands_for = seen.get(secret)
+        if stands_for is None:
+            stands_for = placeholder(rule.kind, secret)
+            if len(seen) < _MAX_REMEMBERED:
+                seen[secret] = stands_for
+        parts += (raw[end:start], stands_for)
         end = stop
     if not parts:
         return raw
@@ -194,23 +208,23 @@ def _apply(rule: Rule, search: Any, raw: bytes, kinds: list[str]) -> bytes:
 
 def _places(rule: Rule, search: Any, raw: bytes) -> Iterator[tuple[int, int]]:
     """Yield where secrets of one kind begin and end."""
-    groups = search.groups
-    if not groups:
-        for match in search.finditer(raw):
-            start, stop = match.span()
-            # An escape before a word was met with it.
-            yield start + 2 * raw.startswith(b"\\", start), stop
-        return
-    numbers = range(1, groups + 1)
+    judge = None if rule.is_secret is None else _Judge(rule.is_secret, is_wide=rule.wide)
     at = 0
-    while (match := search.search(raw, at)) is not None:
-        spans: list[tuple[int, int]] = [match.span(number) for number in numbers]
-        start, stop = max(spans)
-        if start < 0:
-            at = match.end()
+    while True:
+        (first, last), *groups = first_spans(search, raw, at)
+        if first < 0:
+            return
+        if not groups:
+            at = last
+            # An escape before a word was met with it.
+            yield first + 2 * raw.startswith(b"\\", first), last
             continue
-        if rule.is_secret is not None:
-            stop = _secret_end(rule, raw, start, stop)
+        start, stop = max(groups)
+        if start < 0:
+            at = last
+            continue
+        if judge is not None:
+            stop = judge.end(raw, start, stop)
         if stop < 0:
             # What was refused may hold another name with its own secret.
             at = start
@@ -219,21 +233,41 @@ def _places(rule: Rule, search: Any, raw: bytes) -> Iterator[tuple[int, int]]:
         yield start, stop
 
 
-def _secret_end(rule: Rule, raw: bytes, start: int, stop: int) -> int:
-    """Answer where the secret that begins at `start` ends, or -1 when there is none."""
-    is_secret = rule.is_secret
-    if rule.wide:
+class _Judge:
+    """Tells where a text that follows a telling name ends when it is a secret."""
+
+    def __init__(self, is_secret: Callable[[bytes], bool], *, is_wide: bool) -> None:
+        """Start without any verdict."""
+        self._is_secret = is_secret
+        self._is_wide = is_wide
+        # A text built of one place over and over is judged once.
+        self._verdicts: dict[bytes, bool] = {}
+
+    def end(self, raw: bytes, start: int, stop: int) -> int:
+        """Answer where the secret that begins at `start` ends, or -1 when there is none."""
+        if not self._is_wide:
+            return stop if self._verdict(raw[start:stop]) else -1
         head = _WIDE.match(raw, start, start + _JUDGED)
-        stop = start if head is None else head.end()
-    if is_secret is None or not is_secret(raw[start:stop]):
-        return -1
-    if not rule.wide:
-        return -1 if _whole().search(raw[start:stop]) is not None else stop
-    whole = _WIDE.match(raw, start)
-    stop = start if whole is None else whole.end()
-    # A name that is called or indexed is code. What is too long for a name is not searched again.
-    is_code = stop - start < _JUDGED and raw.startswith(_CALLED, stop)
-    return -1 if is_code and not _is_placeholder_at(raw, stop) else stop
+        if head is None or not self._verdict(head.group()):
+            return -1
+        stop = head.end()
+        if stop - start < _JUDGED:
+            # A name that is called or indexed is code.
+            is_code = raw.startswith(_CALLED, stop)
+            return -1 if is_code and not _is_placeholder_at(raw, stop) else stop
+        # What is too long for a name is not searched again.
+        whole = _WIDE.match(raw, start)
+        return stop if whole is None else whole.end()
+
+    def _verdict(self, text: bytes) -> bool:
+        known = self._verdicts.get(text)
+        if known is None:
+            known = self._is_secret(text)
+            if known and not self._is_wide:
+                known = _whole().search(text) is None
+            if len(self._verdicts) < _MAX_REMEMBERED:
+                self._verdicts[text] = known
+        return known
 
 
 def _is_placeholder_at(raw: bytes, at: int) -> bool:
@@ -259,5 +293,14 @@ def _without_hidden(raw: bytes, known: Matcher | None, kinds: list[str]) -> byte
 
 
 def _plain(match: re.Match[bytes]) -> bytes:
-    byte = int(match.group(1), 16)
-    return match.group() if byte in _KEPT else bytes((byte,))
+    """Spell escapes as what they mean: one after many backslashes, or a run of single ones."""
+    found = match.group()
+    if found.startswith(b"\\u"):
+        plain = bytes.fromhex(found.replace(b"\\u00", b"").decode())
+        return plain if _KEPT.search(plain) is None else _ONE_ESCAPE.sub(_plain_one, found)
+    return _plain_one(match)
+
+
+def _plain_one(match: re.Match[bytes]) -> bytes:
+    plain = bytes.fromhex(match.group()[-2:].decode())
+    return match.group() if _KEPT.match(plain) else plain

@@ -4,6 +4,7 @@
 alike. Most sessions meet it nowhere, so nothing else of the rules is loaded before.
 """
 
+from collections.abc import Sequence
 from typing import Any, Final, cast
 
 import re2
@@ -23,6 +24,16 @@ def linear(pattern: str | bytes) -> Any:
     return cast("Any", re2).compile(spelled, options)
 
 
+def first_spans(search: Any, raw: bytes, at: int) -> Sequence[tuple[int, int]]:
+    """Find the first match from `at` on: its span and those of its groups, (-1, -1) for none.
+
+    The package's own match objects take three times as long to make as the search takes.
+    """
+    spans: Sequence[tuple[int, int]] = search._regexp.Match(_UNANCHORED, raw, at, len(raw))  # noqa: SLF001
+    return spans
+
+
+_UNANCHORED: Final = cast("Any", re2)._re2.RE2.Anchor.UNANCHORED  # noqa: SLF001
 _MAX_MEMORY: Final = 1 << 28
 PLACEHOLDER: Final = r"\[REDACTED:[a-z0-9-]{1,32}:[0-9a-f]{3,8}\]"
 # A name that ends in one of these is followed by a secret. After the first, words will do.

@@ -35,6 +35,12 @@ _RUNS = {
     "base64": _run("QUJDRA"),
     "prefixes": _run("sk- ghp_ AIza xox npm_ "),
     "names": _run("token password secret "),
+    "names of passwords": _run("password="),
+    "names of quoted": _run('password: "'),
+    "refused phrases": _run("secret: 'x "),
+    "hidden": _run("\\u0067"),
+    "key blocks": _run("-----BEGIN PRIVATE " + "KEY-----\n"),
+    "jwt": _run("eyJ" + "a" * 20 + "."),
     "almost known": _run("c7Qd0Gateway0FakeToken0x9"),
 }
 
@@ -62,17 +68,14 @@ def test_a_hostile_run_takes_no_more_than_three_times_harmless_text(name):
 
 # These meet rules that refuse each time, or mask each time; that costs more, in proportion.
 _BUSY = {
+    "refused quoted": 'password: "true" ',
     "refused": "token=token2 ",
     "refused, no space": "token=token=",
     "refused, one run": "Authorization:your-",
     "refused commands": "::add-mask::$",
     "refused calls": "token=a1",
-    "names of quoted": 'password: "',
     "masked": "password=hunter22 ",
-    "key blocks": "-----BEGIN PRIVATE " + "KEY-----",
-    "hidden": "\\u0067",
     "nested": json.dumps({"a": json.dumps({"password": 'a"b1 c'})}),
-    "jwt": "eyJ" + "a" * 20 + ".",
 }
 
 
