@@ -9,6 +9,8 @@ from typing import Final
 
 _MIN_PASSWORD: Final = 5
 _MIN_SECRET: Final = 8
+_MIN_CREDENTIALS: Final = 6
+_MIN_BEARER: Final = 12
 _MIN_UNBROKEN: Final = 24
 _MIN_MIXED: Final = 16
 _MAX_WORDS: Final = 4
@@ -85,13 +87,13 @@ def is_bare_secret(value: bytes) -> bool:
 
 def is_bearer(value: bytes) -> bool:
     """Tell whether a text after `Bearer` is random enough for a token."""
-    return is_bare_secret(value.rstrip(b"="))
+    return len(value) >= _MIN_BEARER and is_bare_secret(value.rstrip(b"="))
 
 
 def is_authorization(value: bytes) -> bool:
     """Tell whether a text in the place of an authorization header's credentials is one."""
     head = value[:_MAX_JUDGED]
-    if _is_ordinary(head) or _DOTTED.match(head) is not None:
+    if len(head) < _MIN_CREDENTIALS or _is_ordinary(head) or _DOTTED.match(head) is not None:
         return False
     return _DIGIT.search(head) is not None or head.endswith(b"=") or len(head) >= _MIN_UNBROKEN
 

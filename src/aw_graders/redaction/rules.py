@@ -5,8 +5,8 @@ finds, too; this module is loaded when that was met.
 """
 
 import re
-from collections.abc import Callable
-from functools import cache
+from collections.abc import Callable, Iterator
+from functools import cache, lru_cache
 from typing import Any, Final
 
 import msgspec
@@ -29,7 +29,7 @@ class Rule(msgspec.Struct, frozen=True):
 
     `kind` stands in the placeholder. Of a pattern without groups the whole match is the secret, but
     for an escape before it. Else the secret is the one group that is set, and a match without any
-    is a placeholder, which is left alone; `is_shape` tells the first from the second. `needles` are lower-case texts of which every
+    is a placeholder, which is left alone. `needles` are lower-case texts of which every
     match holds one. `is_secret` judges a text that has no shape of its own; `wide` says that a bare
     value that was judged a secret goes on to the next space, quote or bracket.
     """
@@ -39,7 +39,6 @@ class Rule(msgspec.Struct, frozen=True):
     needles: tuple[bytes, ...]
     is_secret: Callable[[bytes], bool] | None = None
     wide: bool = False
-    is_shape: bool = False
 
 
 # A word starts here; the last letter of an escape, as in `\nghp_`, is no part of it.
@@ -75,11 +74,14 @@ _WORD: Final = _quoted(r"@{4,}")
 _ENDS: Final = r"\s\"'\\,;&<>(){}\[\]|`"
 _BARE: Final = rf"([0-9]|[^{_ENDS}:=][^{_ENDS}]{{0,62}}[0-9]|[A-Za-z]{{32}})"
 _BARE_PASSWORD: Final = rf"([0-9!@#%^~+?]|[^{_ENDS}:=][^{_ENDS}]{{0,62}}[0-9!@#$%^*~+?])"
+# With a digit or a sign, or as long as no word is; `is_authorization` says the rest.
+_CREDENTIALS: Final = r"(?:[A-Za-z+/_.~-]*[0-9=]|[A-Za-z+/_.~-]{24})[A-Za-z0-9+/_.~-]*={0,2}"
+_BEARER: Final = r"(?:[A-Za-z._~+/-]*[0-9]|[A-Za-z._~+/-]{32})[A-Za-z0-9._~+/-]*={0,2}"
 _SCHEME: Final = r"(?:[A-Za-z][A-Za-z0-9-]*[ \t]+)?"
 
 
 def _shape(kind: str, pattern: str, *needles: str) -> Rule:
-    return Rule(kind, pattern, tuple(needle.encode() for needle in needles), is_shape=True)
+    return Rule(kind, pattern, tuple(needle.encode() for needle in needles))
 
 
 def _word_shape(kind: str, pattern: str, *needles: str) -> Rule:
@@ -206,13 +208,13 @@ RULES: Final = (
     ),
     _named(
         "auth-header",
-        rf"(?i:authorization){_IS}\\*[\"'`]?{_SCHEME}([A-Za-z0-9+/_.~-]{{6,}}={{0,2}})",
+        rf"(?i:authorization){_IS}\\*[\"'`]?{_SCHEME}({_CREDENTIALS})",
         is_authorization,
         "authorization",
     ),
     _named(
         "auth-header",
-        r"(?i:\bbearer) +([A-Za-z0-9._~+/-]{12,}={0,2})",
+        rf"(?i:\bbearer) +({_BEARER})",
         is_bearer,
         "bearer",
     ),
@@ -256,17 +258,30 @@ RULES: Final = (
 )
 
 
-@cache
-def compiled() -> tuple[tuple[Rule, Any], ...]:
-    """Compile every rule; most runs meet no trigger and never need them."""
-    return tuple((rule, linear(rule.pattern)) for rule in RULES)
+def applicable(text: bytes) -> Iterator[tuple[Rule, Any]]:
+    """Yield the rules of which a needle stands in a text, in their order, with their searches.
+
+    Cost: one pass over the text, whatever is in it; most runs meet no trigger and never get here.
+    """
+    missing = frozenset(range(len(RULES)))
+    at = 0
+    while missing and (found := _any_needle(missing).search(text, at)) is not None:
+        at, end = found.span()
+        missing -= _rules_of(text[at:end].lower())
+    for number, rule in enumerate(RULES):
+        if number not in missing:
+            yield rule, expression(rule.pattern)
+
+
+@lru_cache(maxsize=256)
+def _any_needle(numbers: frozenset[int]) -> Any:
+    needles = {needle for number in numbers for needle in RULES[number].needles}
+    return linear(b"(?i)" + b"|".join(map(re.escape, sorted(needles))))
 
 
 @cache
-def any_shape() -> Any:
-    """Compile one expression that is met wherever a needle of a rule without groups is."""
-    needles = (needle for rule in RULES if rule.is_shape for needle in rule.needles)
-    return linear(b"|".join(map(re.escape, needles)))
+def _rules_of(needle: bytes) -> frozenset[int]:
+    return frozenset(number for number, rule in enumerate(RULES) if needle in rule.needles)
 
 
 @cache

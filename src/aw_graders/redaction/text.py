@@ -19,9 +19,8 @@ from aw_graders.redaction.plausible import (
 )
 from aw_graders.redaction.rules import (
     Rule,
-    any_shape,
+    applicable,
     authorization_value,
-    compiled,
     expression,
     names_authorization,
     names_password,
@@ -42,6 +41,7 @@ _MAX_REMEMBERED: Final = 1 << 10
 _STRING: Final = re.compile(rb'"((?:[^"\\]++|\\.)*+)("(?=(\s*:)?))?', re.DOTALL)
 _WIDE: Final = re.compile(rb"""[^\s"'\\,;&<>(){}\[\]|`]+""")
 _PLACED: Final = re.compile(PLACEHOLDER.encode())
+_PLACED_START: Final = b"[REDACTED:"
 _CALLED: Final = (b"(", b"[")
 _ESCAPE: Final = rb"u00[2-7][0-9a-fA-F]"
 _HIDDEN: Final = re.compile(rb"(?<!\\)(?:(?:\\%b)++|\\\\++%b)" % (_ESCAPE, _ESCAPE))
@@ -171,19 +171,11 @@ def _named(key: str, raw: bytes, kinds: list[str]) -> bytes:
 
 
 def _without_shapes(raw: bytes, kinds: list[str]) -> bytes:
-    bare = _PLACED.sub(b"", raw)
+    bare = _PLACED.sub(b"", raw) if _PLACED_START in raw else raw
     if TRIGGER.search(bare) is None:
         return raw
-    lowered = bare.lower()
-    shapes = any_shape()
-    has_shape = shapes.search(lowered) is not None
-    for rule, search in compiled():
-        if (has_shape or not rule.is_shape) and any(needle in lowered for needle in rule.needles):
-            masked = _apply(rule, search, raw, kinds)
-            if masked is not raw:
-                raw = masked
-                lowered = _PLACED.sub(b"", raw).lower()
-                has_shape = shapes.search(lowered) is not None
+    for rule, search in applicable(bare):
+        raw = _apply(rule, search, raw, kinds)
     return raw
 
 
