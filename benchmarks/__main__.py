@@ -29,6 +29,7 @@ from benchmarks.generate import (
     MANY_CALLS,
     OUTPUT_HEAVY,
     SMALL_EVENTS,
+    alignments,
     trajectories,
     write_session,
 )
@@ -152,7 +153,7 @@ def _inside(path: Path) -> list[Row]:
 def _trajectories() -> list[Row]:
     """Time every trajectory grader on trajectories of the largest size; the slowest one counts."""
     slowest = 0.0
-    for events in trajectories():
+    for events in [*trajectories(), *alignments()]:
         session = redact(Session.of(events)).session
         lookups = create_session_lookups(session)
         for spec in BUILT_IN.values():

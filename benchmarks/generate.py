@@ -41,6 +41,27 @@ CONSTRAINTS: Final = {
     "constraints": [{"id": str(n), "pattern": f"t{n}.*n.:{n}|x+y"} for n in range(20)]
 }
 _ENTRIES: Final = 5000
+# As many states as an automaton may have, the first of which is the start of every run.
+_STATES: Final = [f"s{n}" for n in range(255)]
+_PAIRS: Final = [(n, (n * n + step) % 255) for step in range(20) for n in range(255)]
+_GRAPH: Final = {
+    "edges": [{"from": _STATES[a], "to": _STATES[b]} for a, b in _PAIRS[:_ENTRIES]],
+    "start": _STATES,
+    "end": _STATES,
+}
+_RING: Final = {
+    "edges": [{"from": _STATES[n - 1], "to": _STATES[n]} for n in range(255)],
+    "start": _STATES[:1],
+    "end": _STATES[-1:],
+}
+# Which of eight answers are due makes 256 states, and one answer leads to half of them.
+_TANGLED: Final = ["ask", *(f"answer{n}" for n in range(8)), "never0"]
+_TANGLE: Final = {
+    "constraints": [
+        *({"template": "response", "first": "ask", "then": f"answer{n}"} for n in range(8)),
+        *({"template": "absence", "activity": f"never{n}"} for n in range(92)),
+    ]
+}
 
 
 def trajectories() -> list[list[Event]]:
@@ -79,7 +100,10 @@ def _trajectory(states: list[str]) -> Event:
             for n in numbers
         ],
         "provenanceEdges": [{"from": f"o{n}", "to": f"a{n}"} for n in numbers],
-        "resources": [{"kind": "file", "uri": f"src/{n}.py"} for n in numbers],
+        "resources": [
+            {"kind": "file", "uri": f"src/{2 * n}.py", "operations": ["read", "edit"]}
+            for n in numbers
+        ],
         "objectives": [
             {"id": f"p{n}", "description": "check", "satisfiedAtEventIndex": n}
             | {"dependsOn": [f"p{n - 1}"] if n else []}
@@ -89,10 +113,38 @@ def _trajectory(states: list[str]) -> Event:
             "toolCalls": calls,
             "states": states[half:] + states[:half],
             "patch": {"files": [f"src/{n}.py" for n in numbers]},
+            "process": _GRAPH,
         },
     }
+    return _evidence(data)
+
+
+def _evidence(data: dict[str, Any]) -> Event:
     place = Provenance("producer", "agent", "evidence.jsonl", 0)
     return Event("trajectory.evidence", place, compact(data))
+
+
+def alignments() -> list[list[Event]]:
+    """Make sequences of the largest size beside processes of the largest size.
+
+    Random, constant, alternating and as different as they can be; a graph in which every sequence
+    has its way, a ring that each step is to lead around, and constraints that tangle.
+    """
+    source = random.Random(13)  # noqa: S311 - as above
+    made: list[list[Event]] = []
+    for process, names in ((_GRAPH, _STATES), (_RING, _STATES), (_TANGLE, _TANGLED)):
+        last = len(names) - 1
+        made += [
+            [_evidence({"events": [{"kind": names[n]} for n in order], "reference": reference})]
+            for reference in [{"process": process}]
+            for order in (
+                [source.randrange(len(names)) for _ in range(_ENTRIES)],
+                [last] * _ENTRIES,
+                [n % 2 for n in range(_ENTRIES)],
+                [last - n % len(names) for n in range(_ENTRIES)],
+            )
+        ]
+    return made
 
 
 def write_session(path: Path, mix: Mix, *, size: int = 0, events: int = 0) -> int:

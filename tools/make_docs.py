@@ -8,8 +8,10 @@ import sys
 from pathlib import Path
 
 from aw_graders.graders import BUILT_IN, GraderSpec
+from aw_graders.lookups.trajectory import MAX_ENTRIES
 
 FOLDER = Path(__file__).parent.parent / "docs" / "graders"
+_BOUND = f"Also when a recorded collection, or a list of the reference, has more than {MAX_ENTRIES:,} entries"
 
 
 def page(spec: GraderSpec) -> str:
@@ -20,10 +22,18 @@ def page(spec: GraderSpec) -> str:
         f"# {spec.id}\n\n{spec.name}: {spec.summary}.\n\n"
         f"| | |\n|---|---|\n| formula | {spec.formula} |\n| unit | {spec.unit} |\n"
         f"| direction | {spec.direction} |\n| default threshold | {threshold} |\n"
-        f"| evidence | {spec.evidence} |\n| cost | {spec.cost} |\n| source | {spec.source} |\n"
+        f"| evidence | {spec.evidence} |\n{_unavailable(spec)}| cost | {spec.cost} |\n| source | {spec.source} |\n"
         f"| version | {spec.version} |\n\n## How to read it\n\n{spec.reading}\n\n"
         f"Example: {spec.example}.\n\n## What it counts\n\n```text\n{facts}\n```\n"
     )
+
+
+def _unavailable(spec: GraderSpec) -> str:
+    """Return the row that says when there is no value; where it is empty, the docstring says so."""
+    if not spec.unavailable:
+        return ""
+    when = spec.unavailable[0].upper() + spec.unavailable[1:]
+    return f"| unavailable | {when}. {_BOUND}. |\n"
 
 
 def pages() -> dict[Path, str]:

@@ -53,8 +53,10 @@ def test_the_vectors_hold_through_the_command_under_two_hash_seeds():
         ]
         assert runs[0].stdout == runs[1].stdout
         values = {result["id"]: result["value"] for result in json.loads(runs[0].stdout)["results"]}
+        # Graders that are not on by default are asked for elsewhere.
         for id_, want in case["expected"].items():
-            assert values[id_] == (want if want is None else pytest.approx(want, abs=1e-9))
+            if BUILT_IN[id_].default:
+                assert values[id_] == (want if want is None else pytest.approx(want, abs=1e-9))
 
 
 _BAD = {

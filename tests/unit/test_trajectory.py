@@ -66,7 +66,7 @@ def test_every_trajectory_grader_has_vectors_with_a_number_and_without():
 
 @pytest.mark.spec("G-3-4", "G-4-13", "G-8-2")
 def test_no_trajectory_grader_runs_unless_it_is_asked_for():
-    assert len(_IDS) == 22
+    assert len(_IDS) == 25
     assert [item.id for item in default_settings()] == list(DEFAULT_IDS)
     assert not set(_IDS) & set(DEFAULT_IDS)
 
@@ -298,7 +298,7 @@ _WHOLE = {
     "actions": [{"id": "a1", "type": "edit", "validAtIssueTime": True, "consequential": True}],
     "toolCalls": [{"id": "c1", "name": "view", "arguments": {}, "success": True}],
     "observations": [{"id": "o1", "sourceToolCallId": "c1", "consumedByActionIds": ["a1"]}],
-    "resources": [{"kind": "file", "uri": "src/a.py"}],
+    "resources": [{"kind": "file", "uri": "src/a.py", "operations": ["read", "edit"]}],
     "provenanceEdges": [{"from": "o1", "to": "a1"}, {"from": "a1", "to": "out"}],
     "objectives": [
         {"id": "p", "description": "find it", "satisfiedAtEventIndex": 1},
@@ -308,13 +308,14 @@ _WHOLE = {
         "toolCalls": [{"name": "view"}],
         "states": ["s1"],
         "patch": {"files": ["src/a.py"]},
+        "process": {"edges": [], "start": ["safe_output"], "end": ["safe_output"]},
     },
 }
 _NEEDS = {
     "events": {
         *("event-entropy-rate", "lempel-ziv-trajectory-complexity", "policy-near-miss"),
         *("end-to-end-lineage-completeness", "evidence-saturation-stopping-lag"),
-        "trajectory-ndtw",
+        *("trajectory-ndtw", "process-alignment-fitness"),
     },
     "states": {
         *("state-revisit-probability-rep", "recurrence-rate", "recurrence-determinism"),
@@ -329,14 +330,21 @@ _NEEDS = {
         *("tool-output-consumption-rate", "end-to-end-lineage-completeness"),
         "action-provenance-coverage",
     },
-    "resources": {"code-search-recall"},
+    "resources": {"code-search-recall", "code-read-precision", "code-edit-precision"},
     "provenanceEdges": {"end-to-end-lineage-completeness", "action-provenance-coverage"},
     "objectives": {
         *("policy-near-miss", "exploration-error", "exploitation-error"),
         *("premature-termination-gap", "evidence-saturation-stopping-lag"),
         *("dependency-order-violation-rate", "objective-coverage"),
     },
-    "reference": {"tool-wise-score", "trajectory-ndtw", "code-search-recall"},
+    "reference": {
+        *("tool-wise-score", "trajectory-ndtw", "code-search-recall", "code-read-precision"),
+        *("code-edit-precision", "process-alignment-fitness"),
+    },
+    "reference.toolCalls": {"tool-wise-score"},
+    "reference.states": {"trajectory-ndtw"},
+    "reference.patch": {"code-search-recall", "code-read-precision", "code-edit-precision"},
+    "reference.process": {"process-alignment-fitness"},
 }
 _CONFIG = {"skill-constraint-coverage": {"constraints": [{"id": "v", "pattern": "view"}]}}
 
@@ -354,13 +362,22 @@ def test_recorded_evidence_makes_every_grader_computable():
 @pytest.mark.spec("G-2-18", "G-4-14")
 @pytest.mark.parametrize("missing", _NEEDS)
 def test_a_missing_collection_silences_exactly_the_graders_that_need_it(missing):
-    rest = {name: entries for name, entries in _WHOLE.items() if name != missing}
+    outer, _, inner = missing.partition(".")
+    rest = {name: entries for name, entries in _WHOLE.items() if inner or name != outer}
+    if inner:
+        rest[outer] = {name: part for name, part in _WHOLE[outer].items() if name != inner}
 
     assert set(_IDS) - _computed(rest) == _NEEDS[missing]
 
 
 @pytest.mark.spec("G-4-15")
-@pytest.mark.parametrize("name", [*COLLECTIONS, "reference.states", "reference.patch.files"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        *(*COLLECTIONS, "reference.states", "reference.patch.files", "reference.process.edges"),
+        *("reference.process.start", "reference.process.end", "reference.process.constraints"),
+    ],
+)
 def test_the_bound_silences_every_grader_and_names_the_collection(name):
     def sized(count):
         whole = json.loads(json.dumps(_WHOLE))

@@ -182,7 +182,7 @@ def explain(grader_id: str, as_json: bool) -> None:
     click.echo(f"{spec.id} - {spec.name}\n")
     for key, value in _described(spec).items():
         if key not in {"id", "name"} and value is not None:
-            click.echo(f"{key.ljust(10)}  {value}")
+            click.echo(f"{key.ljust(11)}  {value}")
 
 
 def _described(spec: GraderSpec) -> dict[str, str | int | float | bool | None]:
@@ -193,6 +193,7 @@ def _described(spec: GraderSpec) -> dict[str, str | int | float | bool | None]:
         "formula": spec.formula,
         "reading": spec.reading,
         "example": spec.example,
+        "unavailable": spec.unavailable or None,
         "unit": spec.unit,
         "direction": spec.direction,
         "threshold": spec.threshold,

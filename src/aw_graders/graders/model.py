@@ -57,7 +57,8 @@ class GraderSpec(msgspec.Struct, frozen=True):
 
     `version` is raised whenever the measured number can change. `threshold`, `minimum` and
     `maximum` are defaults in the grader's unit. `reading` says what a value means, `example` works
-    one out; both are shown by `explain`, as `cost` and `source` are.
+    one out; both are shown by `explain`, as `cost` and `source` are. `unavailable` says when there is
+    no value; where it is empty, the docstring does.
     `check_config` says what is wrong with a configuration before any session is read. `needs_events`
     is true for a grader that looks at events themselves, of which a large session keeps none.
     """
@@ -73,6 +74,7 @@ class GraderSpec(msgspec.Struct, frozen=True):
     direction: str
     compute: Callable[[GraderInput], Outcome]
     version: int = 1
+    unavailable: str = ""
     default: bool = True
     needs_events: bool = False
     threshold: int | float | None = None

@@ -7,10 +7,12 @@ from typing import Final
 from aw_graders.graders.families import (
     exploration,
     information,
+    localization,
     loops,
     objectives,
     outputs,
     policy,
+    process,
     provenance,
     recurrence,
     reference,
@@ -48,6 +50,8 @@ BUILT_IN: Final = _by_id(
         *provenance.GRADERS,
         *objectives.GRADERS,
         *reference.GRADERS,
+        *localization.GRADERS,
+        *process.GRADERS,
     )
 )
 DEFAULT_IDS: Final = tuple(spec.id for spec in BUILT_IN.values() if spec.default)

@@ -3,19 +3,22 @@
 Every one of them answers `Unavailable` before any work when a collection is over the bound.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import wraps
 from typing import Final, NoReturn, TypeAlias, cast
 
 from aw_graders._json import JsonValue
 from aw_graders.graders.model import GraderInput, Outcome, Unavailable
-from aw_graders.lookups.trajectory import MAX_ENTRIES, Trajectory
+from aw_graders.lookups import Evidence
+from aw_graders.lookups.places import MAX_PLACES, Place
+from aw_graders.lookups.trajectory import EVENTS, MAX_ENTRIES, REFERENCE, Trajectory
 from aw_graders.session.limits import MAX_SAFE_INTEGER
 
 Record: TypeAlias = Mapping[str, JsonValue]
 _Compute: TypeAlias = Callable[[GraderInput, Trajectory], Outcome]
 _MAX_LABELS: Final = 5
 
+TOOL_CALL: Final = "tool_call"
 _HOW: Final = 'record it in a "trajectory.evidence" event'
 
 
@@ -73,7 +76,7 @@ def entries(trajectory: Trajectory, name: str, *, recorded: bool = False) -> tup
         return found
     place = trajectory.malformed.get(name)
     if place is not None:
-        message = f'"{name}" is no list ({place.path}, index {place.index})'
+        message = f'"{name}" is no list ({spelled(place)})'
         give_up(f"malformed-{_kebab(name)}", message)
     give_up(f"no-{_kebab(name)}", f'the session has no "{name}"; {_HOW}')
 
@@ -144,3 +147,55 @@ def is_consumed(observation: Record) -> bool:
     """Tell whether an observation names an action that used it."""
     users = as_list(observation.get("consumedByActionIds"))
     return users is not None and any(text(user) is not None for user in users)
+
+
+def spelled(place: Place | None) -> str:
+    """Say where an event stands."""
+    return "place unknown" if place is None else f"{place.path}, index {place.index}"
+
+
+def evidence_of(trajectory: Trajectory, name: str, positions: Iterable[int]) -> Evidence:
+    """List where the entries of a collection stand, or the events that they were recorded in."""
+    found = trajectory.collections[name]
+    places = dict.fromkeys(
+        place for position in positions if (place := found.place_of(position)) is not None
+    )
+    return Evidence(tuple(places)[:MAX_PLACES], len(places))
+
+
+def symbols(trajectory: Trajectory) -> list[tuple[int, str]]:
+    """Read the kinds of events in order of their index; a tool call is told by its tool, too.
+
+    Returns: the position of each in the collection, and what it is.
+    Raises: MissingError when there are no events.
+    """
+    found: list[tuple[int, int, str]] = []
+    for position, entry in enumerate(entries(trajectory, EVENTS)):
+        for record in only_records([entry]):
+            kind, ref = text(record.get("kind")), text(record.get("ref"))
+            if kind is not None:
+                number = index(record.get("index"))
+                symbol = f"{kind}:{ref}" if kind == TOOL_CALL and ref is not None else kind
+                found.append((position if number is None else number, position, symbol))
+    found.sort(key=lambda item: item[0])
+    return [(position, symbol) for _, position, symbol in found]
+
+
+def reference_list(trajectory: Trajectory, *keys: str) -> Sequence[JsonValue]:
+    """Return a list of the reference that is not empty.
+
+    Raises: MissingError when it was not recorded, or is malformed.
+    """
+    value: JsonValue = trajectory.reference
+    for key in keys:
+        value = value.get(key) if isinstance(value, Mapping) else None
+    found = as_list(value)
+    if not found:
+        name = ".".join((REFERENCE, *keys))
+        give_up("no-reference", f'the session has no "{name}"; {_HOW}')
+    return found
+
+
+def malformed_reference(trajectory: Trajectory, what: str) -> NoReturn:
+    """End a computation because the reference is malformed, and say where it was recorded."""
+    give_up("malformed-reference", f"{what} ({spelled(trajectory.reference_place)})")

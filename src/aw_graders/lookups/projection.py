@@ -7,6 +7,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, Final, TypeAlias, cast
 
+import msgspec
+
 from aw_graders import _json
 from aw_graders._json import JsonValue
 from aw_graders.lookups.model import ToolCall
@@ -46,7 +48,7 @@ def trajectory_of(
     Cost: O(n log n).
     """
     ranks = _source_ranks(events)
-    recorded, malformed, reference = _recorded(events, ranks)
+    recorded = _recorded(events, ranks)
     projected: dict[str, Collection] = {}
     if agent_observed:
         projected = {
@@ -54,8 +56,9 @@ def trajectory_of(
             STATES: _projected_states(calls),
             TOOL_CALLS: _projected_calls(events, calls),
         }
-    kept = {name: found for name, found in projected.items() if name not in malformed}
-    return Trajectory(MappingProxyType(kept | recorded), MappingProxyType(malformed), reference)
+    kept = {name: found for name, found in projected.items() if name not in recorded.malformed}
+    collections = MappingProxyType({**kept, **recorded.collections})
+    return msgspec.structs.replace(recorded, collections=collections)
 
 
 def _key(event: Event) -> _SourceKey:
@@ -71,10 +74,9 @@ def _source_ranks(events: Iterable[Event]) -> dict[_SourceKey, int]:
     return ranks
 
 
-def _recorded(
-    events: Iterable[Event], ranks: Mapping[_SourceKey, int]
-) -> tuple[dict[str, Collection], dict[str, Place], JsonValue]:
-    pieces = sorted(
+def _recorded(events: Iterable[Event], ranks: Mapping[_SourceKey, int]) -> Trajectory:
+    """Join the recorded evidence in source order, without any projection."""
+    evidence = sorted(
         (
             event
             for event in events
@@ -84,23 +86,28 @@ def _recorded(
         key=lambda event: (ranks[_key(event)], event.provenance.index),
     )
     entries: dict[str, list[JsonValue]] = {}
+    pieces: dict[str, list[tuple[int, Place]]] = {}
     malformed: dict[str, Place] = {}
     reference: JsonValue = None
-    for event in pieces:
-        data = event.data
-        reference = data.get(REFERENCE, reference)
+    reference_place: Place | None = None
+    for event in evidence:
+        data, place = event.data, Place(event.provenance.path, event.provenance.index)
+        if REFERENCE in data:
+            reference, reference_place = data[REFERENCE], place
         for name in COLLECTIONS:
             piece = data.get(name, _ABSENT)
             if isinstance(piece, list | tuple):
-                entries.setdefault(name, []).extend(piece)
+                joined = entries.setdefault(name, [])
+                pieces.setdefault(name, []).append((len(joined), place))
+                joined.extend(piece)
             elif piece is not _ABSENT:
-                malformed.setdefault(name, Place(event.provenance.path, event.provenance.index))
+                malformed.setdefault(name, place)
     recorded = {
-        name: Collection(tuple(found), recorded=True)
+        name: Collection(tuple(found), recorded=True, pieces=tuple(pieces[name]))
         for name, found in entries.items()
         if name not in malformed
     }
-    return recorded, malformed, reference
+    return Trajectory(recorded, MappingProxyType(malformed), reference, reference_place)
 
 
 _ABSENT: Final = cast("JsonValue", object())

@@ -3,6 +3,7 @@
 Source: Graders Specification 0.5.0, section 4; decisions 10 and 44 to 48.
 """
 
+from bisect import bisect_right
 from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Final
@@ -27,29 +28,44 @@ COLLECTIONS: Final = (
 )
 REFERENCE: Final = "reference"
 PATCH: Final = "patch"
+PROCESS: Final = "process"
 
 # Decision 47: so many entries are allowed in each collection.
 MAX_ENTRIES: Final = 5000
 
 
 class Collection(msgspec.Struct, frozen=True):
-    """The entries of one collection, and for a projected one where each of them stands."""
+    """The entries of one collection, and for a projected one where each of them stands.
+
+    `pieces` tells of a recorded one how many entries stood before each event that brought some, and
+    where that event stands.
+    """
 
     entries: tuple[JsonValue, ...]
     recorded: bool
     places: tuple[Place, ...] = ()
+    pieces: tuple[tuple[int, Place], ...] = ()
+
+    def place_of(self, position: int) -> Place | None:
+        """Return where the event stands that an entry was projected from, or recorded in."""
+        if not self.recorded:
+            return self.places[position] if position < len(self.places) else None
+        piece = bisect_right(self.pieces, position, key=lambda piece: piece[0]) - 1
+        return self.pieces[piece][1] if piece >= 0 else None
 
 
 class Trajectory(msgspec.Struct, frozen=True):
     """The collections that a session has. One that is absent from `collections` is missing.
 
     `malformed` says where a collection was recorded as something else than a list; it is missing,
-    too. `reference` is the latest one recorded, None when there is none.
+    too. `reference` is the latest one recorded, None when there is none, and `reference_place` is
+    where its event stands.
     """
 
     collections: Mapping[str, Collection] = MappingProxyType({})
     malformed: Mapping[str, Place] = MappingProxyType({})
     reference: JsonValue = None
+    reference_place: Place | None = None
 
     def entries(self, name: str) -> tuple[JsonValue, ...] | None:
         """Return the entries of a collection, or None when it is missing."""
@@ -81,5 +97,7 @@ def _oversized_list(name: str, value: JsonValue) -> str | None:
     for key, item in value.items():
         if isinstance(item, list | tuple) and len(item) > MAX_ENTRIES:
             return f"{name}.{key}"
-    patch = value.get(PATCH) if name == REFERENCE else None
-    return _oversized_list(f"{REFERENCE}.{PATCH}", patch)
+    if name != REFERENCE:
+        return None
+    inner = (_oversized_list(f"{REFERENCE}.{key}", value.get(key)) for key in (PATCH, PROCESS))
+    return next((found for found in inner if found is not None), None)

@@ -20,7 +20,6 @@ from aw_graders.lookups.trajectory import EVENTS, OBJECTIVES, OBSERVATIONS, STAT
 
 _STATE_CHANGE: Final = "state_change"
 _ALL_MET: Final = Measured(0, "every objective was met")
-_SOURCE: Final = "trajectory catalogue of the Graders Specification 0.5.0, section 4"
 
 
 def _distinct_states(trajectory: Trajectory) -> int:
@@ -95,6 +94,7 @@ GRADERS: Final = (
         reading="0.6 means that the run failed an objective and had looked at four of ten states.",
         example="1 objective unmet, 2 observations, 5 distinct states: 1 - 2 / 5 = 0.6",
         evidence="objectives, observations and states in trajectory.evidence events",
+        unavailable="without objectives; when one was met at an index that is none; when one was not met and there are no observations, or no state was recorded",
         unit="ratio",
         direction=LOWER,
         minimum=0,
@@ -103,7 +103,7 @@ GRADERS: Final = (
         default=False,
         needs_events=True,
         cost="O(events + states + observations)",
-        source=_SOURCE,
+        source="formula: trajectory catalogue of the Graders Specification 0.5.0, section 4; idea: Exploration and exploitation errors are measurable for language model agents, 2026 (arXiv 2604.13151)",
     ),
     GraderSpec(
         id="exploitation-error",
@@ -113,6 +113,7 @@ GRADERS: Final = (
         reading="0.6 means that the run failed an objective though it had looked, and used four of ten observations.",
         example="1 objective unmet, 5 observations of 3 states, 2 of them used: 3 / 5 = 0.6",
         evidence="objectives, observations and states in trajectory.evidence events",
+        unavailable="as for exploration-error; when an objective was not met and nothing was observed, or less often than there are distinct states",
         unit="ratio",
         direction=LOWER,
         minimum=0,
@@ -121,6 +122,6 @@ GRADERS: Final = (
         default=False,
         needs_events=True,
         cost="O(events + states + observations)",
-        source=_SOURCE,
+        source="formula: trajectory catalogue of the Graders Specification 0.5.0, section 4; idea: Exploration and exploitation errors are measurable for language model agents, 2026 (arXiv 2604.13151)",
     ),
 )

@@ -6,39 +6,21 @@ from itertools import pairwise
 from typing import Final
 
 from aw_graders.graders.model import HIGHER, GraderInput, GraderSpec, Measured, Outcome
-from aw_graders.graders.trajectory import (
-    bounded,
-    entries,
-    index,
-    not_applicable,
-    only_records,
-    text,
-)
-from aw_graders.lookups.trajectory import EVENTS, Trajectory
+from aw_graders.graders.trajectory import bounded, not_applicable, symbols
+from aw_graders.lookups.trajectory import Trajectory
 
 _EVIDENCE: Final = "trajectory events: recorded, or calls, observations, messages and outputs"
-_TOOL_CALL: Final = "tool_call"
 
 
-def symbol_sequence(trajectory: Trajectory) -> list[str]:
-    """Read the kinds of events in order of their index; a tool call is told by its tool, too."""
-    found: list[tuple[int, str]] = []
-    for position, entry in enumerate(entries(trajectory, EVENTS)):
-        for record in only_records([entry]):
-            kind, ref = text(record.get("kind")), text(record.get("ref"))
-            if kind is not None:
-                number = index(record.get("index"))
-                symbol = f"{kind}:{ref}" if kind == _TOOL_CALL and ref is not None else kind
-                found.append((position if number is None else number, symbol))
-    found.sort(key=lambda item: item[0])
-    return [symbol for _, symbol in found]
+def _symbols(trajectory: Trajectory) -> list[str]:
+    return [symbol for _, symbol in symbols(trajectory)]
 
 
-def entropy_rate(symbols: list[str]) -> float:
+def entropy_rate(sequence: list[str]) -> float:
     """Give the first-order conditional entropy of a sequence, in bits."""
-    steps = Counter(pairwise(symbols))
-    before = Counter(symbols[:-1])
-    total = len(symbols) - 1
+    steps = Counter(pairwise(sequence))
+    before = Counter(sequence[:-1])
+    total = len(sequence) - 1
     return math.fsum(
         count / total * math.log2(before[first] / count) for (first, _), count in steps.items()
     )
@@ -47,29 +29,29 @@ def entropy_rate(symbols: list[str]) -> float:
 @bounded
 def _entropy_rate(_: GraderInput, trajectory: Trajectory) -> Outcome:
     """Divide the entropy of the next event, given the one before, by the largest it could be."""
-    symbols = symbol_sequence(trajectory)
-    if len(symbols) < 2:  # noqa: PLR2004 - a step takes two
+    found = _symbols(trajectory)
+    if len(found) < 2:  # noqa: PLR2004 - a step takes two
         return not_applicable("fewer than 2 events")
-    alphabet = len(set(symbols))
-    details = f"{len(symbols) - 1} steps between {alphabet} kinds of events"
+    alphabet = len(set(found))
+    details = f"{len(found) - 1} steps between {alphabet} kinds of events"
     if alphabet < 2:  # noqa: PLR2004 - one kind is no surprise
         return Measured(0, details)
-    return Measured(min(1, max(0, entropy_rate(symbols) / math.log2(alphabet))), details)
+    return Measured(min(1, max(0, entropy_rate(found) / math.log2(alphabet))), details)
 
 
-def phrase_count(symbols: list[str]) -> int:
+def phrase_count(sequence: list[str]) -> int:
     """Count the phrases of the Lempel-Ziv (1976) parsing.
 
     A phrase grows while it occurs starting anywhere before its own start, overlap allowed, and ends
     with the symbol that makes it new; what is left at the end counts as one.
     Cost: O(n) steps over a suffix automaton.
     """
-    automaton = _Automaton(symbols)
+    automaton = _Automaton(sequence)
     phrases = start = 0
-    while start < len(symbols):
+    while start < len(sequence):
         state, at = 0, start
-        while at < len(symbols):
-            following = automaton.steps[state].get(symbols[at])
+        while at < len(sequence):
+            following = automaton.steps[state].get(sequence[at])
             # The first occurrence ends at `at` itself when there is none before.
             if following is None or automaton.first_end[following] >= at:
                 break
@@ -82,13 +64,13 @@ def phrase_count(symbols: list[str]) -> int:
 class _Automaton:
     """The suffix automaton of a sequence, with where each state's texts first end."""
 
-    def __init__(self, symbols: list[str]) -> None:
+    def __init__(self, sequence: list[str]) -> None:
         self.steps: list[dict[str, int]] = [{}]
         self.first_end = [-1]
         self._lengths = [0]
         self._links = [-1]
         self._last = 0
-        for at, symbol in enumerate(symbols):
+        for at, symbol in enumerate(sequence):
             self._extend(at, symbol)
 
     def _extend(self, at: int, symbol: str) -> None:
@@ -128,15 +110,15 @@ class _Automaton:
 @bounded
 def _complexity(_: GraderInput, trajectory: Trajectory) -> Outcome:
     """Divide the number of Lempel-Ziv phrases by that of a random sequence of this length."""
-    symbols = symbol_sequence(trajectory)
-    if len(symbols) < 2:  # noqa: PLR2004 - as above
+    found = _symbols(trajectory)
+    if len(found) < 2:  # noqa: PLR2004 - as above
         return not_applicable("fewer than 2 events")
-    alphabet = len(set(symbols))
+    alphabet = len(set(found))
     if alphabet < 2:  # noqa: PLR2004 - as above
-        return Measured(0, f"{len(symbols)} events of one kind")
-    phrases = phrase_count(symbols)
-    details = f"{phrases} phrases in {len(symbols)} events of {alphabet} kinds"
-    expected = len(symbols) / (math.log(len(symbols)) / math.log(alphabet))
+        return Measured(0, f"{len(found)} events of one kind")
+    phrases = phrase_count(found)
+    details = f"{phrases} phrases in {len(found)} events of {alphabet} kinds"
+    expected = len(found) / (math.log(len(found)) / math.log(alphabet))
     return Measured(min(1, max(0, phrases / expected)), details)
 
 
@@ -149,6 +131,7 @@ GRADERS: Final = (
         reading="0.2 means that the next event is nearly always known from the one before; 1 that anything may follow.",
         example="events a b a b: after a always b and after b always a, so 0 bits of 1, 0",
         evidence=_EVIDENCE,
+        unavailable="with fewer than 2 events that have a kind; without events; when events were recorded as something else than a list",
         unit="ratio",
         direction=HIGHER,
         minimum=0,
@@ -167,6 +150,7 @@ GRADERS: Final = (
         reading="0.3 means that the run is made of few passages repeated; 1 that nearly every step is new. Short runs reach 1 soon.",
         example="events a b a b a b a b: phrases a, b, ababab, so 3 / (8 / log2 8) = 1.125, at most 1",
         evidence=_EVIDENCE,
+        unavailable="with fewer than 2 events that have a kind; without events; when events were recorded as something else than a list",
         unit="ratio",
         direction=HIGHER,
         minimum=0,

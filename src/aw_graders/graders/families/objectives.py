@@ -20,7 +20,6 @@ from aw_graders.lookups.trajectory import ACTIONS, EVENTS, OBJECTIVES, Trajector
 
 _EVIDENCE: Final = "objectives recorded in trajectory.evidence events"
 _NONE: Final = not_applicable("no objective was declared")
-_SOURCE: Final = "trajectory catalogue of the Graders Specification 0.5.0, section 4"
 
 
 def _objectives(trajectory: Trajectory) -> list[tuple[Record, int | None]]:
@@ -150,6 +149,7 @@ GRADERS: Final = (
         reading="2 means that the run ended with two objectives open.",
         example="objectives p (met) and q (not met): 1",
         evidence=_EVIDENCE,
+        unavailable="without objectives; when one is no object, or was met at an index that is none",
         unit="count",
         direction=LOWER,
         minimum=0,
@@ -157,7 +157,7 @@ GRADERS: Final = (
         default=False,
         needs_events=True,
         cost="O(objectives)",
-        source=_SOURCE,
+        source="formula: trajectory catalogue of the Graders Specification 0.5.0, section 4; idea: premature termination in Cemri et al., Why do multi-agent LLM systems fail?, 2025",
     ),
     GraderSpec(
         id="evidence-saturation-stopping-lag",
@@ -167,6 +167,7 @@ GRADERS: Final = (
         reading="30 means that thirty events followed after all that was asked for had been met.",
         example="objectives met at 3 and 5, events 0 to 9: 6, 7, 8 and 9 follow, 4",
         evidence=f"{_EVIDENCE}, and events with indexes",
+        unavailable="without objectives or recorded events; when an objective was not met; when an event has no valid index, or an objective was met at an index that no event has",
         unit="count",
         direction=LOWER,
         minimum=0,
@@ -174,7 +175,7 @@ GRADERS: Final = (
         default=False,
         needs_events=True,
         cost="O(objectives + events)",
-        source=_SOURCE,
+        source="formula: trajectory catalogue of the Graders Specification 0.5.0, section 4; idea: unawareness of termination in Cemri et al., Why do multi-agent LLM systems fail?, 2025",
     ),
     GraderSpec(
         id="dependency-order-violation-rate",
@@ -184,6 +185,7 @@ GRADERS: Final = (
         reading="0.25 means that one in four dependent objectives was met before what it needs.",
         example="q needs p; q met at 2, p at 4: 1 / 1 = 1",
         evidence=f"{_EVIDENCE}, with dependsOn",
+        unavailable="without objectives; when one has no id of its own, dependsOn that are no list, or an unknown prerequisite; when none depends on another, or none that does was met",
         unit="ratio",
         direction=LOWER,
         minimum=0,
@@ -192,7 +194,7 @@ GRADERS: Final = (
         default=False,
         needs_events=True,
         cost="O(objectives + dependencies)",
-        source=_SOURCE,
+        source="formula: trajectory catalogue of the Graders Specification 0.5.0, section 4; idea: order satisfaction in He et al., TRAJECT-Bench, 2025",
     ),
     GraderSpec(
         id="objective-coverage",
@@ -202,6 +204,7 @@ GRADERS: Final = (
         reading="0.75 means that three of four objectives were met.",
         example="objectives p (met) and q (not met): 1 / 2 = 0.5",
         evidence=_EVIDENCE,
+        unavailable="without objectives; when one is no object, or was met at an index that is none",
         unit="ratio",
         direction=HIGHER,
         minimum=0,
@@ -210,7 +213,7 @@ GRADERS: Final = (
         default=False,
         needs_events=True,
         cost="O(objectives)",
-        source=_SOURCE,
+        source="formula: trajectory catalogue of the Graders Specification 0.5.0, section 4; idea: progress rate in Ma et al., AgentBoard: An analytical evaluation board of multi-turn LLM agents, 2024",
     ),
     GraderSpec(
         id="grounding-accuracy",
@@ -220,6 +223,7 @@ GRADERS: Final = (
         reading="0.9 means that one in ten actions was already invalid when it was issued.",
         example="actions valid, valid, invalid, valid: 3 / 4 = 0.75",
         evidence="actions recorded in trajectory.evidence events",
+        unavailable="without actions; when one does not say whether it was valid",
         unit="ratio",
         direction=HIGHER,
         minimum=0,
@@ -228,6 +232,6 @@ GRADERS: Final = (
         default=False,
         needs_events=True,
         cost="O(actions)",
-        source=_SOURCE,
+        source="formula: trajectory catalogue of the Graders Specification 0.5.0, section 4; idea: grounding accuracy in Ma et al., AgentBoard: An analytical evaluation board of multi-turn LLM agents, 2024",
     ),
 )

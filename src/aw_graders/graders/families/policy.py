@@ -39,7 +39,6 @@ _MAX_TEXT_CHARACTERS: Final = 4096
 # Decision 47.
 MAX_CONSTRAINTS: Final = 1000
 _CONSTRAINTS: Final = "constraints"
-_SOURCE: Final = "trajectory catalogue of the Graders Specification 0.5.0, section 4"
 
 
 @bounded
@@ -193,6 +192,7 @@ GRADERS: Final = (
         reading="0.5 means that half of the declared guards had not been met when the run made its output.",
         example='guards "verify tests" (met) and "ask for approval" (not met): 1 / 2 = 0.5',
         evidence="objectives in trajectory.evidence events, and a safe output",
+        unavailable="without objectives or events; when no event is a safe output, or no objective speaks of a guard; when an objective was met at an index that is none",
         unit="ratio",
         direction=LOWER,
         minimum=0,
@@ -201,7 +201,7 @@ GRADERS: Final = (
         default=False,
         needs_events=True,
         cost="O(objectives + events)",
-        source=_SOURCE,
+        source="formula: trajectory catalogue of the Graders Specification 0.5.0, section 4; idea: Rabinovich et al., Near-Miss: Latent policy failure detection in agentic workflows, 2026",
     ),
     GraderSpec(
         id="skill-constraint-coverage",
@@ -211,6 +211,7 @@ GRADERS: Final = (
         reading="0.8 means that eight of ten constraints were exercised by a call that matches them, and kept.",
         example='constraints "run_lint" (called, succeeded) and "style-guide" (never called): 1 / 2 = 0.5',
         evidence="tool calls or recorded actions, and config.constraints",
+        unavailable="without configured constraints, or when none of them has a valid pattern; without a tool call and without an action",
         unit="ratio",
         direction=HIGHER,
         minimum=0,
@@ -221,6 +222,6 @@ GRADERS: Final = (
         default=False,
         needs_events=True,
         cost="O(constraints x text of calls), in a linear-time engine",
-        source=_SOURCE,
+        source="formula: trajectory catalogue of the Graders Specification 0.5.0, section 4; idea: Skill coverage: A test adequacy metric for agent skills, 2026 (arXiv 2606.20659)",
     ),
 )

@@ -1,56 +1,28 @@
 """How near a run came to a reference recorded in its session."""
 
 import math
-from collections.abc import Mapping, Sequence
-from typing import Final, NoReturn
+from collections.abc import Mapping
+from typing import Final
 
 from aw_graders import _json
 from aw_graders._json import JsonValue
 from aw_graders.graders.model import HIGHER, GraderInput, GraderSpec, Measured, Outcome
 from aw_graders.graders.trajectory import (
     Record,
-    as_list,
     bounded,
     give_up,
     index,
-    labels,
+    malformed_reference,
     not_applicable,
+    only_records,
     records,
+    reference_list,
     text,
 )
 from aw_graders.graders.warping import warping_distance
-from aw_graders.lookups.trajectory import (
-    EVENTS,
-    PATCH,
-    REFERENCE,
-    RESOURCES,
-    STATES,
-    TOOL_CALLS,
-    Trajectory,
-)
+from aw_graders.lookups.trajectory import EVENTS, STATES, TOOL_CALLS, Trajectory
 
 _STATE_CHANGE: Final = "state_change"
-_FILE: Final = "file"
-
-
-def _reference(trajectory: Trajectory, *keys: str) -> Sequence[JsonValue]:
-    """Return a list of the reference that is not empty.
-
-    Raises: MissingError when it was not recorded, or is malformed.
-    """
-    value: JsonValue = trajectory.reference
-    for key in keys:
-        value = value.get(key) if isinstance(value, Mapping) else None
-    found = as_list(value)
-    if not found:
-        name = ".".join((REFERENCE, *keys))
-        message = f'the session has no "{name}"; record it in a "trajectory.evidence" event'
-        give_up("no-reference", message)
-    return found
-
-
-def _malformed(what: str) -> NoReturn:
-    give_up("malformed-reference", what)
 
 
 # --- tool-wise-score ---------------------------------------------------------
@@ -97,9 +69,10 @@ def _agreement(wanted: Record, observed: Record) -> float:
 @bounded
 def _tool_wise_score(_: GraderInput, trajectory: Trajectory) -> Outcome:
     """Credit the calls that agree with the reference's, from the start to the first other tool."""
-    wanted = [entry for entry in _reference(trajectory, TOOL_CALLS) if isinstance(entry, Mapping)]
-    if len(wanted) < len(_reference(trajectory, TOOL_CALLS)) or not all(map(_is_call, wanted)):
-        _malformed("a call of the reference has no name or odd arguments")
+    listed = reference_list(trajectory, TOOL_CALLS)
+    wanted = only_records(listed)
+    if len(wanted) < len(listed) or not all(map(_is_call, wanted)):
+        malformed_reference(trajectory, "a call of the reference has no name or odd arguments")
     earned: list[float] = []
     for call, observed in zip(wanted, _observed_calls(trajectory), strict=False):
         if call["name"] != observed["name"]:
@@ -115,9 +88,9 @@ def _tool_wise_score(_: GraderInput, trajectory: Trajectory) -> Outcome:
 @bounded
 def _ndtw(_: GraderInput, trajectory: Trajectory) -> Outcome:
     """Warp the path of states onto the reference's and scale the distance by its length."""
-    wanted = [text(state) for state in _reference(trajectory, STATES)]
+    wanted = [text(state) for state in reference_list(trajectory, STATES)]
     if None in wanted:
-        _malformed("a state of the reference is no text")
+        malformed_reference(trajectory, "a state of the reference is no text")
     changes = [
         text(event.get("ref"))
         for event in records(trajectory, EVENTS, recorded=True)
@@ -135,45 +108,6 @@ def _ndtw(_: GraderInput, trajectory: Trajectory) -> Outcome:
     return Measured(min(1, max(0, math.exp(-distance / len(wanted)))), details)
 
 
-# --- code-search-recall --------------------------------------------------------
-
-
-def _path(value: str) -> str:
-    """Spell a path as both sides are compared: relative to the repository."""
-    return value.strip().removeprefix("./").lstrip("/")
-
-
-def reference_paths(trajectory: Trajectory) -> list[str]:
-    """Read the distinct files of the reference patch, in order.
-
-    Raises: MissingError when there is none, or one has no path.
-    """
-    found: dict[str, None] = {}
-    for entry in _reference(trajectory, PATCH, "files"):
-        recorded = entry.get("path") if isinstance(entry, Mapping) else entry
-        path = _path(recorded) if isinstance(recorded, str) else ""
-        if not path:
-            _malformed("a file of the reference patch has no path")
-        found[path] = None
-    return list(found)
-
-
-@bounded
-def _code_search_recall(_: GraderInput, trajectory: Trajectory) -> Outcome:
-    """Divide the files of the reference patch that the run located by all of them."""
-    wanted = reference_paths(trajectory)
-    located = {
-        _path(uri)
-        for record in records(trajectory, RESOURCES)
-        if record.get("kind") == _FILE and isinstance(uri := record.get("uri"), str)
-    }
-    missed = [path for path in wanted if path not in located]
-    details = f"{len(wanted) - len(missed)} of {len(wanted)} files of the reference were located"
-    if missed:
-        details += f"; missed: {labels(missed)}"
-    return Measured((len(wanted) - len(missed)) / len(wanted), details)
-
-
 GRADERS: Final = (
     GraderSpec(
         id="tool-wise-score",
@@ -183,6 +117,7 @@ GRADERS: Final = (
         reading="0.6 means that the run followed the reference for more than half of it and then took another way.",
         example="reference view(path=a), edit; run view(path=a), grep: (1 + 1) / 2 / 2 = 0.5",
         evidence="reference.toolCalls in trajectory.evidence events, and tool calls",
+        unavailable="without reference calls or tool calls; when a call has no name or odd arguments; when some calls have an eventIndex and some have none",
         unit="ratio",
         direction=HIGHER,
         minimum=0,
@@ -191,7 +126,7 @@ GRADERS: Final = (
         default=False,
         needs_events=True,
         cost="O(calls)",
-        source="trajectory catalogue of the Graders Specification 0.5.0, section 4",
+        source="formula: trajectory catalogue of the Graders Specification 0.5.0, section 4; idea: He et al., TRAJECT-Bench: A trajectory-aware benchmark for evaluating agentic tool use, 2025",
     ),
     GraderSpec(
         id="trajectory-ndtw",
@@ -201,6 +136,7 @@ GRADERS: Final = (
         reading="1 means that the run went the way of the reference; 0.37 that it was off by as many steps as the reference has.",
         example="path A C, reference A B: distance 1, exp(-1 / 2) = 0.607",
         evidence="reference.states and state_change events in trajectory.evidence events",
+        unavailable="without reference states, or when one is no text; without recorded events, when one is no object, or none is a state_change with a ref",
         unit="ratio",
         direction=HIGHER,
         minimum=0,
@@ -210,23 +146,5 @@ GRADERS: Final = (
         needs_events=True,
         cost="O(path x reference), at most 25 million cells",
         source="Ilharco et al., General evaluation for instruction conditioned navigation, 2019",
-    ),
-    GraderSpec(
-        id="code-search-recall",
-        name="Code Search Recall",
-        summary="Files of the reference patch that were located / all of them",
-        formula="distinct reference files among the located ones / distinct reference files",
-        reading="0.5 means that the run located half of the files that the reference patch changes.",
-        example="reference a.py, b.py; located a.py, c.py: 1 / 2 = 0.5",
-        evidence="reference.patch.files and resources in trajectory.evidence events",
-        unit="ratio",
-        direction=HIGHER,
-        minimum=0,
-        maximum=1,
-        compute=_code_search_recall,
-        default=False,
-        needs_events=True,
-        cost="O(files + resources)",
-        source="trajectory catalogue of the Graders Specification 0.5.0, section 4",
     ),
 )
