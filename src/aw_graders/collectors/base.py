@@ -36,7 +36,7 @@ class CollectionNote(msgspec.Struct, frozen=True):
 class Collected(msgspec.Struct, frozen=True):
     """What a collector made of its files: events in source order, and notes."""
 
-    events: tuple[Event, ...]
+    events: Sequence[Event]
     notes: tuple[CollectionNote, ...] = ()
 
 

@@ -24,6 +24,7 @@ from aw_graders.graders import Result, grade_lookups, results_document
 from aw_graders.lookups import RunContext, create_session_lookups
 from aw_graders.redaction import Redaction
 from aw_graders.session import Event, Provenance, Session, events
+from aw_graders.session.packed import joined
 
 _COMPONENT: Final = "grader"
 _PHASE: Final = "conclusion"
@@ -83,7 +84,7 @@ def conclude(
     results = grade_lookups(lookups, manifest.settings)
     document = results_document(results, lookups.context)
     graders = manifest_document(manifest.settings, manifest.custom)
-    published = (*redaction.session.events, *grader_events(graders, document))
+    published = joined(redaction.session.events, grader_events(graders, document))
     publish(
         {
             root / MANIFEST_PATH: [_json.pretty(graders)],

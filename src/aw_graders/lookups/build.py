@@ -29,6 +29,7 @@ from aw_graders.lookups.tokens import (
 )
 from aw_graders.session.events import MAIN_PHASE, SAFE_OUTPUTS_PHASE
 from aw_graders.session.model import Event, Redacted
+from aw_graders.session.packed import selected
 from aw_graders.session.wire import to_wire
 
 _BATCH_EVENTS: Final = 500
@@ -45,10 +46,12 @@ def create_session_lookups(session: Redacted) -> SessionLookups:
     Cost: O(n) time and memory, plus a sort of sources whose indexes go backwards.
     Source: Graders Specification 0.5.0, section 2.
     """
-    by_type: dict[str, list[Event]] = {}
-    for event in session.events:
-        by_type.setdefault(event.type, []).append(event)
-    index = MappingProxyType({kind: tuple(events) for kind, events in by_type.items()})
+    by_type: dict[str, list[int]] = {}
+    for position, event in enumerate(session.events):
+        by_type.setdefault(event.type, []).append(position)
+    index = MappingProxyType(
+        {kind: selected(session.events, positions) for kind, positions in by_type.items()}
+    )
     lookups = conclude(_observe(session))
     return msgspec.structs.replace(
         lookups,

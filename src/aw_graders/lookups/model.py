@@ -1,6 +1,6 @@
 """What graders may ask about a session. Everything here is read-only."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Literal, cast
 
@@ -209,7 +209,7 @@ class SessionLookups(msgspec.Struct, frozen=True):
     observed: frozenset[tuple[str, str]]
     context: RunContext
     events: int
-    events_by_type: Mapping[str, tuple[Event, ...]] = MappingProxyType({})
+    events_by_type: Mapping[str, Sequence[Event]] = MappingProxyType({})
     made_trajectory: Lazily[Trajectory] = Lazily(Trajectory)
 
     @property
@@ -227,7 +227,7 @@ class SessionLookups(msgspec.Struct, frozen=True):
         """Every model request of the main agent, in source order; made at the first use."""
         return self.made_requests()
 
-    def events_of_type(self, kind: str) -> tuple[Event, ...]:
+    def events_of_type(self, kind: str) -> Sequence[Event]:
         """Return the recorded events of exactly this type, every phase, in session order."""
         return self.events_by_type.get(kind, ())
 

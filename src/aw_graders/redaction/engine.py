@@ -15,6 +15,7 @@ from aw_graders import _json
 from aw_graders.lookups import Observations, RedactedObservations, merge
 from aw_graders.redaction.known import KnownValues, Matcher, is_clean, matcher
 from aw_graders.session.model import Event, Provenance, Redacted, Session, seal
+from aw_graders.session.packed import replaced
 
 # As many events are searched at once; it pays to have few searches, and few to repeat.
 _BATCH: Final = 64
@@ -40,29 +41,28 @@ def redact(session: Session, known: KnownValues | None = None) -> Redaction:
     """Mask every known value and every shape of a secret, in keys, ids and values alike.
 
     Takes: `known`, the values that are secrets whatever they look like.
-    Returns: a session whose clean events are the same objects as before.
+    Returns: a session with the same events but for those that held a secret.
     Raises: nothing.
     Cost: O(text), in a linear-time engine whatever the text is.
     Source: Graders Specification 0.5.0, section 5; decision 21.
     """
     search = matcher(known)
     masked: list[Masked] = []
-    events: list[Event] = []
+    changes: dict[int, Event] = {}
     clean_texts: set[str] = set()
     for first in range(0, len(session.events), _BATCH):
         batch = session.events[first : first + _BATCH]
         if _are_clean(batch, search, clean_texts):
-            events += batch
             continue
         for position, event in enumerate(batch, first):
             if is_clean(b"\n".join(_texts(event)), search):
-                events.append(event)
                 continue
             found: list[tuple[str, str]] = []
             masked_event = _Walk(search, found).event(event)
-            events.append(masked_event if found else event)
+            if found:
+                changes[position] = masked_event
             masked += [Masked(position, pointer, kind) for pointer, kind in found]
-    result = Session(tuple(events)) if masked else session
+    result = Session(replaced(session.events, changes)) if masked else session
     return Redaction(Redacted(result, seal()), tuple(masked))
 
 

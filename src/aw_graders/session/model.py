@@ -87,7 +87,7 @@ HEADER: Final = Event(
 class Session(msgspec.Struct, frozen=True):
     """All events of one run, in recorded order. The first one is always the format header."""
 
-    events: tuple[Event, ...]
+    events: Sequence[Event]
 
     @classmethod
     def of(cls, items: Sequence[Event]) -> "Session":
@@ -131,7 +131,7 @@ class Redacted(msgspec.Struct, frozen=True):
         check_seal(self.seal)
 
     @property
-    def events(self) -> tuple[Event, ...]:
+    def events(self) -> Sequence[Event]:
         """The events, masked, in recorded order."""
         return self.session.events
 

@@ -6,6 +6,7 @@ from typing import Final, TypeAlias
 from aw_graders.session.events import TIME_KEYS
 from aw_graders.session.limits import MAX_TIME_MS
 from aw_graders.session.model import Event, is_header
+from aw_graders.session.packed import selected
 from aw_graders.session.timestamps import stamp_ns
 
 SourceKey: TypeAlias = tuple[str, str, str]
@@ -67,19 +68,18 @@ def order_keys(events: Sequence[Event]) -> list[int | None]:
     return keys
 
 
-def write_order(events: Sequence[Event]) -> tuple[Event, ...]:
+def write_order(events: Sequence[Event]) -> Sequence[Event]:
     """Sort events as version 1.8.0 writes them: header first, then by anchored time, stable.
 
     Takes: events with those of each source in source order.
+    Returns: a tuple of them; events that are packed stay so.
     Cost: O(n log n).
     """
-    header = [event for event in events[:1] if is_header(event)]
-    others = list(events[len(header) :])
-    keys = order_keys(others)
+    start = 1 if events and is_header(events[0]) else 0
+    keys = order_keys(events)
     untimed = [key is None for key in keys]
-    ranks = [key or 0 for key in keys]
-    positions = sorted(range(len(others)), key=lambda i: (untimed[i], ranks[i]))
-    return (*header, *(others[position] for position in positions))
+    positions = sorted(range(start, len(events)), key=lambda i: (untimed[i], keys[i] or 0))
+    return selected(events, [*range(start), *positions])
 
 
 def order_problem(events: Sequence[Event]) -> tuple[int, str] | None:

@@ -33,6 +33,7 @@ from aw_graders.collectors.gh_aw.workflow import (
 )
 from aw_graders.session import HEADER, Event, Provenance, events
 from aw_graders.session.order import write_order
+from aw_graders.session.packed import joined
 
 
 def collect_root(root: Path) -> Collected:
@@ -48,7 +49,7 @@ def collect_root(root: Path) -> Collected:
     notes = RunNotes()
     run = Run(walk(root, notes), notes)
     sources = _sources(run)
-    found = write_order([event for source in sources for event in source.events])
+    found = write_order(joined(*(source.events for source in sources)))
     every = notes.all()
     lossy = [note for note in every if note.lossy]
     warnings = [
@@ -56,7 +57,7 @@ def collect_root(root: Path) -> Collected:
         for number, note in enumerate(lossy, 1)
     ]
     last = _record(len(lossy) + 1, events.SESSION_COLLECTION, _collection(sources, len(lossy)))
-    return Collected((HEADER, *found, *warnings, last), every)
+    return Collected(joined((HEADER,), found, [*warnings, last]), every)
 
 
 def _sources(run: Run) -> list[Source]:

@@ -1,6 +1,6 @@
 """One source of a session: what observed it, in which phase, in which file, and its events."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from sys import intern
 from typing import Any, Final
 
@@ -15,6 +15,7 @@ from aw_graders.session.events import TIME_KEYS
 from aw_graders.session.limits import MAX_LINE_BYTES
 from aw_graders.session.model import EMPTY_OBJECT
 from aw_graders.session.order import event_time_ns
+from aw_graders.session.packed import Packed
 from aw_graders.session.timestamps import ns_to_ms
 
 _MAX_DATA_BYTES: Final = MAX_LINE_BYTES - MAX_ENVELOPE_BYTES
@@ -26,7 +27,7 @@ class Source(msgspec.Struct, frozen=True):
     component: str
     phase: str
     path: str
-    events: tuple[Event, ...] = ()
+    events: Sequence[Event] = ()
 
 
 class SourceWriter:
@@ -38,7 +39,7 @@ class SourceWriter:
         self.phase = phase
         self.path = path
         self.notes = notes
-        self.events: list[Event] = []
+        self.events = Packed()
 
     def add(
         self,
@@ -88,7 +89,7 @@ class SourceWriter:
 
     def source(self) -> Source:
         """Close the source."""
-        return Source(self.component, self.phase, self.path, tuple(self.events))
+        return Source(self.component, self.phase, self.path, self.events)
 
 
 def time_of_row(row: Mapping[str, Any]) -> dict[str, JsonValue]:
