@@ -35,7 +35,7 @@ $(STAMP): constraints.txt pyproject.toml
 		exit 1; \
 	fi
 	@"$(PYTHON)" -m venv $(VENV)
-	@$(BIN)/pip install --quiet --disable-pip-version-check --require-hashes -r constraints.txt
+	@$(BIN)/pip install --quiet --disable-pip-version-check --no-deps --require-hashes -r constraints.txt
 	@$(BIN)/pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
 	@touch $@
 
