@@ -11,6 +11,7 @@ from typing import Any, Final, cast
 import msgspec
 
 from aw_graders._json import JsonValue, freeze, thaw
+from aw_graders.config.custom import ID
 from aw_graders.config.fields import DIRECTIONS
 from aw_graders.config.scalars import MAX_EXACT_INTEGER
 from aw_graders.diagnostics import quoted
@@ -33,7 +34,6 @@ _NUMBERS: Final = ("threshold", "min", "max")
 # Decision 54: what conclusion knows of a custom grader.
 _CUSTOM_FIELDS: Final = ("id", "source", "enabled", "digest")
 _CUSTOM_SOURCES: Final = ("inline", "operational-value")
-_CUSTOM_ID: Final = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*", re.ASCII)
 _DIGEST: Final = re.compile(r"[0-9a-f]{64}", re.ASCII)
 
 
@@ -114,7 +114,7 @@ def _read_custom(place: str, item: Mapping[str, JsonValue]) -> CustomGrader:
             raise ManifestError(msg)
     id_, digest, enabled = item["id"], item["digest"], item["enabled"]
     rules = (
-        ("id", isinstance(id_, str) and _CUSTOM_ID.fullmatch(id_) is not None),
+        ("id", isinstance(id_, str) and ID.fullmatch(id_) is not None),
         ("enabled", isinstance(enabled, bool)),
         ("digest", isinstance(digest, str) and _DIGEST.fullmatch(digest) is not None),
     )

@@ -10,10 +10,14 @@ Span: TypeAlias = tuple[int, int]
 
 @dataclass(frozen=True, slots=True)
 class ScalarNode:
-    """A text, number, truth value or null."""
+    """A text, number, truth value or null.
+
+    `style` is how YAML spelled it: `|` and `>` for blocks, `'` and `"` for quotes, else nothing.
+    """
 
     span: Span
     value: bool | int | float | str | None
+    style: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +53,18 @@ class MapNode:
 
 
 Node: TypeAlias = ScalarNode | InvalidNode | ListNode | MapNode
+
+
+def entry_of(node: Node | None, key: str) -> Entry | None:
+    """Return the entry under a key of a map, or None when it is no map or has no such key."""
+    if not isinstance(node, MapNode):
+        return None
+    return next((entry for entry in node.entries if entry.key == key), None)
+
+
+def is_null(node: Node | None) -> bool:
+    """Tell whether a node is absent, or YAML's null."""
+    return node is None or (isinstance(node, ScalarNode) and node.value is None)
 
 
 def data_of(node: Node) -> JsonValue:

@@ -2,7 +2,7 @@
 
 import re
 from bisect import bisect_right
-from typing import Final
+from typing import Final, Protocol
 
 from aw_graders.diagnostics import Diagnostic, Location, Severity
 
@@ -33,13 +33,62 @@ class Positions:
         return Location(self._path, row + 1, column, max(1, stop - start))
 
 
-class Report:
-    """Gathers the diagnostics of one file."""
+class Sources:
+    """The texts that one reading is about, each at its own stretch of one row of offsets.
 
-    def __init__(self, positions: Positions) -> None:
+    A span says in which file it lies, so that what was merged from several files still knows where
+    each part was written.
+    """
+
+    def __init__(self, path: str, source: str) -> None:
+        """Start with one text, whose offsets are its own."""
+        self._bases = [0]
+        self._files = [Positions(path, source)]
+        self._texts = {path: source}
+        self._end = len(source) + 1
+
+    def add(self, path: str, source: str) -> int:
+        """Take one more text; returns the offset at which its spans begin."""
+        base = self._end
+        self._bases.append(base)
+        self._files.append(Positions(path, source))
+        self._texts[path] = source
+        self._end += len(source) + 1
+        return base
+
+    def at(self, start: int, end: int | None = None) -> Location:
+        """Locate the characters from `start` up to `end`, as far as the first line goes."""
+        row = bisect_right(self._bases, start) - 1
+        base = self._bases[row]
+        return self._files[row].at(start - base, None if end is None else end - base)
+
+    def slice(self, span: tuple[int, int]) -> str:
+        """Return the characters of a span."""
+        row = bisect_right(self._bases, span[0]) - 1
+        base = self._bases[row]
+        text = list(self._texts.values())[row]
+        return text[span[0] - base : span[1] - base]
+
+    def texts(self) -> dict[str, str]:
+        """Return every text by its path, in the order in which they were added."""
+        return dict(self._texts)
+
+
+class Locator(Protocol):
+    """What turns offsets into places."""
+
+    def at(self, start: int, end: int | None = None) -> Location:
+        """Locate the characters from `start` up to `end`."""
+        ...
+
+
+class Report:
+    """Gathers the diagnostics of one reading."""
+
+    def __init__(self, positions: Locator) -> None:
         """Start without any diagnostic."""
         self._positions = positions
-        self._found: list[Diagnostic] = []
+        self._found: list[tuple[int, Diagnostic]] = []
 
     def add(
         self,
@@ -51,11 +100,15 @@ class Report:
     ) -> None:
         """Note one diagnostic about the characters of `span`."""
         place = self._positions.at(*span)
-        self._found.append(Diagnostic(code, message, place, hint, severity))
+        self._found.append((span[0], Diagnostic(code, message, place, hint, severity)))
 
-    def clear(self) -> None:
-        """Forget everything: of a text that is not YAML, only that is worth saying."""
-        self._found.clear()
+    def mark(self) -> int:
+        """Return how much was noted so far, for `clear`."""
+        return len(self._found)
+
+    def clear(self, mark: int = 0) -> None:
+        """Forget what was noted since: of a text that is not YAML, only that is worth saying."""
+        del self._found[mark:]
 
     def line_of(self, span: tuple[int, int]) -> int:
         """Return the line, from 1, where `span` starts."""
@@ -63,8 +116,13 @@ class Report:
 
     def has_errors(self) -> bool:
         """Tell whether anything noted so far is an error."""
-        return any(diagnostic.severity == "error" for diagnostic in self._found)
+        return any(diagnostic.severity == "error" for _, diagnostic in self._found)
 
     def sorted(self) -> list[Diagnostic]:
-        """Return everything that was noted, in the order of the places."""
-        return sorted(self._found, key=lambda item: (item.location, item.code))
+        """Return everything that was noted, in the order of the places; files as they were read."""
+        return [found for _, found in sorted(self._found, key=_by_place)]
+
+
+def _by_place(item: tuple[int, Diagnostic]) -> tuple[int, int, str]:
+    start, diagnostic = item
+    return start, diagnostic.location.length, diagnostic.code

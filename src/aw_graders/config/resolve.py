@@ -1,15 +1,25 @@
 """The `graders:` map, checked against the registry and resolved to the settings of a run."""
 
-import re
 from collections.abc import Iterable, Mapping
 from typing import Final, cast
 
 import msgspec
 
 from aw_graders._json import JsonValue, freeze
-from aw_graders.config.fields import CODE_FIELDS, Given, read_fields
-from aw_graders.config.nodes import Entry, InvalidNode, MapNode, Node, ScalarNode, kind_of
+from aw_graders.config.custom import ID, OPERATIONAL_VALUE
+from aw_graders.config.fields import CODE_FIELDS, Given, read_fields, settings_fields
+from aw_graders.config.ids import with_trimmed_ids
+from aw_graders.config.nodes import (
+    Entry,
+    InvalidNode,
+    MapNode,
+    Node,
+    ScalarNode,
+    is_null,
+    kind_of,
+)
 from aw_graders.config.positions import Positions, Report
+from aw_graders.config.ranges import check_range
 from aw_graders.config.reader import read
 from aw_graders.diagnostics import Diagnostic, closest, did_you_mean, quoted
 from aw_graders.graders.engine import settings_of
@@ -18,10 +28,6 @@ from aw_graders.graders.registry import BUILT_IN
 from aw_graders.graders.settings import GraderSettings
 
 _WRAPPER: Final = "graders"
-_OPERATIONAL_VALUE: Final = "operational-value"
-_ID: Final = re.compile(r"[a-z][a-z0-9-]{0,63}")
-# The names of the settings that the fields of a file set.
-_SETTING: Final = {"min": "minimum", "max": "maximum"}
 
 
 def check(
@@ -38,7 +44,8 @@ def check(
     """
     report = Report(Positions(path, source))
     root = read(source, report)
-    checked = [_settings(entry, registry, report) for entry in _entries(root, report)]
+    graders = with_trimmed_ids(MapNode((0, 0), _entries(root, report)), report)
+    checked = [_settings(entry, registry, report) for entry in graders.entries]
     given = [item for item in checked if item is not None]
     settings = () if report.has_errors() else resolve(given, registry)
     return settings, report.sorted()
@@ -82,8 +89,7 @@ def _entries(root: Node | None, report: Report) -> tuple[Entry, ...]:
 def _map_entries(node: Node | None, name: str, report: Report) -> tuple[Entry, ...]:
     if isinstance(node, MapNode):
         return node.entries
-    is_null = isinstance(node, ScalarNode) and node.value is None
-    if node is not None and not is_null and not isinstance(node, InvalidNode):
+    if node is not None and not is_null(node) and not isinstance(node, InvalidNode):
         message = f"{name} is a map of grader ids, got {kind_of(node)}"
         report.add("config-wrong-type", message, node.span)
     return ()
@@ -94,30 +100,43 @@ def _settings(
 ) -> GraderSettings | None:
     """Check one grader; None when it is not one that can be set here."""
     spec = registry.get(entry.key)
-    fields = _fields(entry, report, is_known=spec is not None)
-    if spec is None:
-        _refuse(entry, fields, registry, report)
+    if spec is not None:
+        return read_built_in(entry, spec, report)
+    fields = fields_of(entry, None)
+    _refuse(entry, fields, registry, report)
+    if fields is not None:
+        read_fields(entry.key, fields, report)
+    return None
+
+
+def read_built_in(entry: Entry, spec: GraderSpec, report: Report) -> GraderSettings | None:
+    """Check what is set of one built-in, whether it is enabled or not.
+
+    Returns: its settings with those of the registry under them, None when it is no map of fields.
+    Raises: nothing; every fault is in `report`.
+    """
+    fields = fields_of(entry, report)
     if fields is None:
         return None
     for field in fields.entries:
-        if spec is not None and field.key in CODE_FIELDS:
+        if field.key in CODE_FIELDS:
             message = f"the built-in grader {quoted(entry.key)} takes no {quoted(field.key)}"
             hint = "remove it, or give a grader of your own another id"
             report.add("config-built-in-override", message, field.key_span, hint)
     given = read_fields(entry.key, fields, report)
-    if spec is None:
-        return None
+    check_range(entry.key, given, report, spec)
     _warn(spec, given, report)
     return _merged(spec, given)
 
 
-def _fields(entry: Entry, report: Report, *, is_known: bool) -> MapNode | None:
+def fields_of(entry: Entry, report: Report | None) -> MapNode | None:
+    """Return the map of fields under an id: null is an empty one, anything else is reported."""
     node = entry.value
     if isinstance(node, MapNode):
         return node
-    if isinstance(node, ScalarNode) and node.value is None:
+    if is_null(node):
         return MapNode(node.span, ())
-    if is_known and not isinstance(node, InvalidNode):
+    if report is not None and not isinstance(node, InvalidNode):
         hint = (
             "write {enabled: false} to switch it off"
             if _is_false(node)
@@ -137,13 +156,13 @@ def _refuse(
 ) -> None:
     """Say why an id that is no built-in cannot be used."""
     has_script = fields is not None and any(item.key == "script" for item in fields.entries)
-    if entry.key == _OPERATIONAL_VALUE or has_script:
+    if entry.key == OPERATIONAL_VALUE or has_script:
         message = "custom graders come with a workflow, not with --config"
         hint = f"declare {quoted(entry.key)} in a workflow, or remove it here"
         report.add("config-custom-unsupported", message, entry.key_span, hint)
         return
     hint_text = did_you_mean(entry.key, registry)
-    if closest(entry.key, registry) is None and not _ID.fullmatch(entry.key):
+    if closest(entry.key, registry) is None and not ID.fullmatch(entry.key):
         hint_text = 'an id has lower-case letters, digits and "-"; see aw graders list'
     message = f"no grader is called {quoted(entry.key)}"
     report.add("config-unknown-grader", message, entry.key_span, hint_text)
@@ -181,8 +200,6 @@ def _config_problems(spec: GraderSpec, given: Given) -> list[str]:
 
 def _merged(spec: GraderSpec, given: Given) -> GraderSettings:
     """Put the fields that were set over those of the registry; null removes a threshold."""
-    changes: dict[str, JsonValue] = {
-        _SETTING.get(name, name): freeze(value) for name, value in given.values.items()
-    }
     # The types were checked field by field.
-    return msgspec.structs.replace(settings_of(spec), **cast("dict[str, object]", changes))
+    changes = cast("dict[str, object]", settings_fields(given))
+    return msgspec.structs.replace(settings_of(spec), **changes)
