@@ -20,6 +20,12 @@ def has_frontmatter(source: str) -> bool:
     return _is_fence(_LINE.match(source.removeprefix("\ufeff")))
 
 
+def frontmatter_of(source: str) -> str:
+    """Return a text up to the end of its frontmatter, empty when it has none."""
+    between = _between(source)
+    return "" if between is None else source[: between[1]]
+
+
 def read_frontmatter(source: str, report: Report, base: int = 0) -> MapNode | None:
     """Read the settings of a Markdown file.
 

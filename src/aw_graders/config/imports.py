@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from aw_graders.config.files import FileProblem, Files, joined, read_bounded
-from aw_graders.config.frontmatter import read_frontmatter
+from aw_graders.config.frontmatter import has_frontmatter, read_frontmatter
 from aw_graders.config.ids import with_trimmed_ids
 from aw_graders.config.nodes import (
     Entry,
@@ -106,6 +106,9 @@ class Importing:
         except UnicodeDecodeError as failure:
             message = f"the import {quoted(path)} is not UTF-8 text (byte {failure.start})"
             self._refuse(message, span, "save the file as UTF-8")
+            return None
+        if not has_frontmatter(source):
+            # A part of the prompt only.
             return None
         shown = self.files.shown(path)
         self.declared_in[shown] = path

@@ -190,12 +190,15 @@ class _Builder:
         if is_alias:
             self._attach(self._referred(event, span))
         elif isinstance(event, ScalarEvent):
-            # A tag makes `<<` a word like any other, and so do quotes.
-            is_plain = _is_plain(event)
-            node = self._scalar(event, span, is_plain=is_plain)
-            self._attach(_Child(node, str(event.value), is_plain), event.anchor)
+            self._take_scalar(event, span)
         elif isinstance(event, CollectionStartEvent):
             self._open(event, span)
+
+    def _take_scalar(self, event: Any, span: Span) -> None:
+        # A tag makes `<<` a word like any other, and so do quotes.
+        is_plain = _is_plain(event)
+        node = self._scalar(event, span, is_plain=is_plain)
+        self._attach(_Child(node, str(event.value), is_plain), event.anchor)
 
     def _referred(self, event: Any, span: Span) -> _Child:
         """Return what an alias stands for."""
