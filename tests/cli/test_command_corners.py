@@ -13,7 +13,7 @@ import pytest
 
 from aw_graders.graders import BUILT_IN
 from aw_graders.session import HEADER
-from aw_graders.session.limits import MAX_CONFIG_BYTES, MAX_SHOWN_PROBLEMS
+from aw_graders.session.limits import MAX_CONFIG_BYTES, MAX_SHOWN_PROBLEMS, STREAM_FROM_BYTES
 from tests.cli.test_graders_run import _PASSED_ON, aw
 from tests.support import ROOT, lines_of
 
@@ -328,6 +328,24 @@ def test_values_that_a_person_names_are_masked_in_what_is_said_and_in_the_places
     assert named.encode() in plain.stdout
     assert named.encode() not in from_file.stdout + from_file.stderr
     assert from_variable.stdout == from_file.stdout
+
+
+def test_values_that_a_person_names_are_masked_in_a_session_that_is_streamed(tmp_path):
+    named = "correct-horse-battery"
+    start = {"toolCallId": "c", "toolName": named}
+    filler = lines_of([_event("a.b", index, {"x": "y" * 1000}) for index in range(5_000)])
+    call = _event("tool.execution_start", 0, start, path=named)
+    file = _file(tmp_path / "s", _HEADER, call, filler)
+    assert file.stat().st_size > STREAM_FROM_BYTES
+    values = _file(tmp_path / "values", f"{named}\n".encode())
+
+    plain = aw("graders", "run", "--json", "--session", file)
+    masked = aw("graders", "run", "--json", "--session", file, "--secret-values", values)
+    piped = aw("graders", "run", "--json", "--secret-values", values, stdin=file.read_bytes())
+
+    assert named.encode() in plain.stdout
+    assert named.encode() not in masked.stdout + masked.stderr
+    assert piped.stdout == masked.stdout
 
 
 def test_what_lies_beside_a_recording_is_read_unless_it_is_a_link(tmp_path):
@@ -694,7 +712,7 @@ def test_named_values_are_masked_and_useless_ones_counted(tmp_path):
         tmp_path / "s.jsonl",
         _HEADER,
         _event("a.b", 0, {"x": f"{named} {other} {hidden}"}),
-        _event("a.b", 1, {"x": f"::add-mask::{hidden}"}),
+        _event("a.b", 1, {"x": f"::add-mask::{hidden}\n::add-mask::Ab1!\n::add-mask::Cd2!"}),
     )
     values = _file(tmp_path / "values", f"\n{named}\nab\n".encode())
     variables = {"GH_AW_SECRET_NAMES": "OTHER", "SECRET_OTHER": other}
@@ -705,6 +723,7 @@ def test_named_values_are_masked_and_useless_ones_counted(tmp_path):
     for value in (named, other, hidden):
         assert value.encode() not in run.stdout
     assert b"aw: 1 secret value ignored: too short to be masked\n" in run.stderr
+    assert b"aw: 2 secret values ignored: too short to be masked\n" in run.stderr
     _file(values, b"\xff")
     refused = aw("session", "redact", file, "--secret-values", values)
     _refused(refused, _USAGE, "is not UTF-8 text (byte 0)")

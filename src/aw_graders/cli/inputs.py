@@ -119,7 +119,9 @@ def load_observed(
     name = str(paths[0]) if paths else STDIN
     try:
         streamed = (
-            observe_stream(paths[0], lenient=lenient) if len(paths) == 1 and not whole else None
+            observe_stream(paths[0], lenient=lenient, named=named)
+            if len(paths) == 1 and not whole
+            else None
         )
         if streamed is None:
             _, files = session_files(paths)

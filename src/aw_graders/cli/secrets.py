@@ -21,8 +21,10 @@ class Secrets(msgspec.Struct, frozen=True):
     named: KnownValues
 
     def of(self, session: Session) -> KnownValues:
-        """Add the values that add-mask lines of the session name."""
-        return known_in(session, self.named)
+        """Add the values that add-mask lines of the session name; say how many are ignored."""
+        known = known_in(session, self.named)
+        _say_ignored(known.too_short - self.named.too_short, known.ordinary - self.named.ordinary)
+        return known
 
     def mask(self, text: str) -> str:
         """Mask what is about to leave."""
@@ -39,11 +41,14 @@ def known_secrets(path: Path | None) -> Secrets:
             stop(Exit.USAGE, f"{path}: is not UTF-8 text (byte {failure.start})")
     names = os.environ.get(SECRET_NAMES, "")
     known = known_values(names=names, variables=os.environ, file_text=text)
-    ignored = (
-        (known.too_short, "too short to be masked"),
-        (known.ordinary, "a word of the session format"),
-    )
-    for count, why in ignored:
+    _say_ignored(known.too_short, known.ordinary)
+    return Secrets(known)
+
+
+def _say_ignored(too_short: int, ordinary: int) -> None:
+    for count, why in (
+        (too_short, "too short to be masked"),
+        (ordinary, "a word of the session format"),
+    ):
         if count:
             click.echo(f"aw: {counted(count, 'secret value')} ignored: {why}", err=True)
-    return Secrets(known)

@@ -1,5 +1,7 @@
 """The secret values that count for one session."""
 
+import msgspec
+
 from aw_graders.redaction.known import NOTHING_KNOWN, KnownValues, add_mask_values, known_values
 from aw_graders.session.model import Session
 
@@ -7,8 +9,14 @@ from aw_graders.session.model import Session
 def known_in(session: Session, named: KnownValues | None = None) -> KnownValues:
     """Add the values that add-mask lines of `session` name to those that a person named.
 
+    Returns: all values, and how many of both kinds were ignored.
     Cost: one search over the session.
     """
     found = add_mask_values(session)
     given = NOTHING_KNOWN if named is None else named
-    return known_values([*given.values, *found]) if found else given
+    if not found:
+        return given
+    known = known_values([*given.values, *found])
+    return msgspec.structs.replace(
+        known, too_short=known.too_short + given.too_short, ordinary=known.ordinary + given.ordinary
+    )
