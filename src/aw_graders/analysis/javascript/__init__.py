@@ -1,0 +1,5 @@
+"""Reads custom graders written in JavaScript; nothing here runs one."""
+
+from aw_graders.analysis.javascript.engine import check_syntax, check_syntax_many
+
+__all__ = ["check_syntax", "check_syntax_many"]
