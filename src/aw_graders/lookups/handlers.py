@@ -4,7 +4,7 @@ A handler takes the source that the event belongs to and the event; it runs for 
 type, so the common case is written out and the rare ones call a function.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, Final, TypeAlias, cast
 
 from aw_graders import _json
@@ -24,7 +24,7 @@ from aw_graders.lookups.rows import (
     SourceRows,
     UsageRow,
 )
-from aw_graders.lookups.shapes import Shapes
+from aw_graders.lookups.shapes import Shape, Shapes
 from aw_graders.session import events as names
 from aw_graders.session.limits import MAX_SAFE_INTEGER
 from aw_graders.session.timestamps import stamp_ns
@@ -323,25 +323,30 @@ def _execution_result(source: OpenSource, event: WireEvent) -> None:
 
 
 def _gateway_event(source: OpenSource, event: WireEvent) -> None:
-    """Note that the gateway was seen, and whether it observed a retry.
-
-    "retries" and "retried" do not hold the word.
-    """
+    """Note that the gateway was seen, and whether it observed a retry."""
     rows = source.rows
     rows.saw_gateway = True
     data = event.data
+    if is_retry(data, source.shapes[tuple(data)], source.mask):
+        rows.retries.append(event.provenance.index)
+
+
+def is_retry(data: Mapping[str, Any], shape: Shape, mask: Callable[[str], str]) -> bool:
+    """Tell whether a record of the gateway observed a retry.
+
+    "retries" and "retried" do not hold the word. It may stand in a secret alone, which is masked
+    before anything is read.
+    """
     message = data.get("message")
-    if (
+    return (
         data.get("retry") is True
-        or data.get(source.shapes[tuple(data)].retry_event) == "retry"
+        or data.get(shape.retry_event) == "retry"
         or (
             isinstance(message, str)
             and "retry" in message.lower()
-            # The word may stand in a secret alone, which is masked before anything is read.
-            and "retry" in source.mask(message).lower()
+            and "retry" in mask(message).lower()
         )
-    ):
-        rows.retries.append(event.provenance.index)
+    )
 
 
 def _gateway_row(kind: int, source: OpenSource, event: WireEvent) -> None:

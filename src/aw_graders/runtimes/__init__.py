@@ -1,0 +1,1 @@
+"""The only room that runs code of a workflow, each script in a process of its own."""
