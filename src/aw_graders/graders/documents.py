@@ -9,6 +9,7 @@ from aw_graders.graders.engine import Result
 from aw_graders.lookups import RunContext
 
 SCHEMA_VERSION: Final = 2
+BUILT_IN_SOURCE: Final = "builtin"
 
 
 def results_document(
@@ -42,7 +43,7 @@ def result_entry(result: Result) -> dict[str, Any]:
         "direction": result.direction,
         "threshold": result.threshold,
         "source": result.source,
-        "implementation": {"id": result.implementation, "version": result.version},
+        "implementation": _implementation(result),
     }
     optional = {
         "reason": result.reason,
@@ -51,11 +52,25 @@ def result_entry(result: Result) -> dict[str, Any]:
         "error": result.error,
     }
     entry |= {key: value for key, value in optional.items() if value is not None}
+    if result.metrics is not None:
+        entry["metrics"] = [_json.thaw(metric) for metric in result.metrics]
+    if result.diagnostics is not None:
+        entry["diagnostics"] = _json.thaw(result.diagnostics)
+    if result.source != BUILT_IN_SOURCE:
+        # What a script looked at is not known.
+        return entry
     entry["evidence"] = {
         "count": result.evidence.count,
         "places": [{"path": place.path, "index": place.index} for place in result.evidence.places],
     }
     return entry
+
+
+def _implementation(result: Result) -> dict[str, Any]:
+    identity: dict[str, Any] = {"id": result.implementation, "version": result.version}
+    if result.digest is not None:
+        identity["digest"] = result.digest
+    return identity
 
 
 def _run(results: Sequence[Result], context: RunContext) -> dict[str, Any]:

@@ -5,6 +5,7 @@ from typing import Final
 
 import msgspec
 
+from aw_graders._json import JsonValue
 from aw_graders.graders.fence import own
 from aw_graders.graders.model import GraderInput, GraderSpec, Measured, Unavailable
 from aw_graders.graders.registry import BUILT_IN
@@ -20,7 +21,8 @@ class Result(msgspec.Struct, frozen=True):
     """One grader's outcome with its verdict.
 
     `value` is a finite number in `unit`, or None. `passed` is None when nothing was judged.
-    `reason` is the code of an unavailable result; `error` is set only for status `error`.
+    `reason` is the code of an unavailable result; `error` is set only for status `error`. A custom
+    grader has the `digest` of its source, and may have `diagnostics` and, an evaluator, `metrics`.
     """
 
     id: str
@@ -40,6 +42,9 @@ class Result(msgspec.Struct, frozen=True):
     details: str | None = None
     error: str | None = None
     evidence: Evidence = Evidence()
+    digest: str | None = None
+    diagnostics: Mapping[str, JsonValue] | None = None
+    metrics: tuple[Mapping[str, JsonValue], ...] | None = None
 
 
 def default_settings(registry: Mapping[str, GraderSpec] = BUILT_IN) -> tuple[GraderSettings, ...]:

@@ -81,6 +81,20 @@ _RESULT: Final = {
         "message": _TEXT,
         "details": _TEXT,
         "error": _TEXT,
+        "metrics": {
+            "type": "array",
+            "minItems": 1,
+            "items": {
+                "type": "object",
+                "required": ["id", "value"],
+                "properties": {
+                    "id": {"type": "string", "pattern": r"\S"},
+                    "value": _NUMBER_OR_NULL,
+                },
+                "additionalProperties": False,
+            },
+        },
+        "diagnostics": {"type": "object"},
         "evidence": _EVIDENCE,
     },
     "additionalProperties": False,
