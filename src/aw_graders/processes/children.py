@@ -1,5 +1,6 @@
 """One child process: what it gets, how long and how much it may write, and how it ended."""
 
+import contextlib
 import os
 import selectors
 import signal
@@ -11,10 +12,12 @@ from typing import Final
 
 import msgspec
 
-from aw_graders.processes.fences import Fences, Report, fenced
+from aw_graders.processes.fences import Fences, Launched, Report, fenced
 
 _READ_BYTES: Final = 1 << 16
 _WRITE_BYTES: Final = 1 << 16
+# How long the watcher of a group may take to end it.
+_WATCHER_SECONDS: Final = 5.0
 
 
 class ChildError(Exception):
@@ -25,8 +28,9 @@ class Ended(msgspec.Struct, frozen=True):
     """How a child process ended.
 
     `status` is the exit status, negative for a signal. After a breach of a limit, which
-    `timed_out` and `overflowed` tell, the whole group of the child was killed. `was_ready` tells
-    whether a staged child came to its second stage; `fences` are those that stood.
+    `timed_out` and `overflowed` tell, the whole group of the child was killed; `breach` names the
+    bound of a watched group that was broken. `was_ready` tells whether a staged child came to its
+    second stage; `fences` are those that stood.
     """
 
     status: int
@@ -36,6 +40,7 @@ class Ended(msgspec.Struct, frozen=True):
     overflowed: bool = False
     was_ready: bool = False
     fences: tuple[str, ...] = ()
+    breach: str | None = None
 
 
 class Stage(msgspec.Struct, frozen=True):
@@ -97,14 +102,22 @@ def run_child(
         talk = _Talk(child, stdin, output_bytes, stage)
         try:
             is_late = talk.until(time.monotonic() + seconds)
+            if fences is not None and fences.group is not None:
+                _let_end(child)
         finally:
             _kill_group(child)
         status = child.wait()
     out, err = talk.outputs
-    stood = None if report is None else report.read()
-    return Ended(
-        status, bytes(out), bytes(err), is_late, talk.overflowed, talk.was_ready, stood or ()
-    )
+    told = None if report is None else report.read()
+    ended = Ended(status, bytes(out), bytes(err), is_late, talk.overflowed, talk.was_ready)
+    if told is None:
+        return ended
+    status = ended.status if told.status is None else told.status
+    return msgspec.structs.replace(ended, status=status, fences=_stood(told), breach=told.breach)
+
+
+def _stood(told: Launched) -> tuple[str, ...]:
+    return (*told.fences, "process-namespace") if told.namespace else told.fences
 
 
 class _Talk:
@@ -205,6 +218,13 @@ class _Talk:
             return True
         self._left = self._left[written:]
         return False
+
+
+def _let_end(child: "subprocess.Popen[bytes]") -> None:
+    """Ask the watcher of a group to end all of it, also what left the group of the process."""
+    child.terminate()
+    with contextlib.suppress(subprocess.TimeoutExpired):
+        child.wait(_WATCHER_SECONDS)
 
 
 def _kill_group(child: "subprocess.Popen[bytes]") -> None:

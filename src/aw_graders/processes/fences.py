@@ -17,6 +17,8 @@ ALL_FENCES: Final[tuple[FenceName, ...]] = (
     "landlock",
     "seccomp",
 )
+# The user and the group that own nothing, by the number that Linux has for them.
+NOBODY: Final = 65_534
 _LAUNCHER: Final = Path(__file__).with_name("launcher.py")
 _REPORT_BYTES: Final = 4096
 # What any program needs that is linked against shared libraries.
@@ -30,15 +32,41 @@ _READABLE: Final = (
 )
 
 
+class Group(msgspec.Struct, frozen=True):
+    """Bounds for a program together with everything that it starts.
+
+    `user` is the number of the user under which it runs when this process is root's.
+    """
+
+    processes: int
+    resident_bytes: int
+    user: int = NOBODY
+
+
 class Fences(msgspec.Struct, frozen=True):
     """What is asked for: names, files that stay readable, and a bound on allocated memory.
 
-    `data_bytes` counts what RLIMIT_DATA counts: heap, stacks of threads and private mappings.
+    `data_bytes` counts what RLIMIT_DATA counts: heap, stacks of threads and private mappings. With
+    a `group`, a process stays beside the program, and nothing that it starts outlives it.
     """
 
     names: tuple[FenceName, ...] = ALL_FENCES
     readable: tuple[str, ...] = ()
     data_bytes: int | None = None
+    group: Group | None = None
+
+
+class Launched(msgspec.Struct, frozen=True):
+    """What the launcher reported: fences that stood, and of a group how it ended.
+
+    `status` is that of the program, negative for a signal; `breach` names the bound that was
+    broken; `namespace` tells whether the group had process numbers of its own.
+    """
+
+    fences: tuple[str, ...]
+    status: int | None = None
+    breach: Literal["processes", "memory"] | None = None
+    namespace: bool = False
 
 
 class Report:
@@ -52,11 +80,11 @@ class Report:
         """Close this process's copy of the writing end, once the launcher has its own."""
         os.close(self.writing)
 
-    def read(self) -> tuple[str, ...] | None:
-        """Return the names of the fences that stood, None when the launcher never came so far."""
+    def read(self) -> Launched | None:
+        """Return what the launcher reported, None when it never came so far."""
         text = os.read(self._reading, _REPORT_BYTES)
         os.close(self._reading)
-        return tuple(json.loads(text)["fences"]) if text else None
+        return msgspec.json.decode(text, type=Launched) if text else None
 
 
 def fenced(command: Sequence[str], fences: Fences, report: Report) -> list[str]:
@@ -67,5 +95,6 @@ def fenced(command: Sequence[str], fences: Fences, report: Report) -> list[str]:
         "readable": [*_READABLE, *fences.readable],
         "executable": [command[0], *_LIBRARIES],
         "data_bytes": fences.data_bytes,
+        "group": None if fences.group is None else msgspec.structs.asdict(fences.group),
     }
     return [sys.executable, "-I", "-S", str(_LAUNCHER), json.dumps(order), *command]

@@ -6,7 +6,9 @@ touch the process that asked for them. `ORDER` is a JSON object:
 * `report`: the descriptor to write the answer to, one JSON object;
 * `fences`: names out of `FENCES`; one that the machine does not have is left out and not reported;
 * `readable`, `executable`: paths that stay readable when `landlock` stands; the rest is closed;
-* `data_bytes`: how much the program may allocate, or null.
+* `data_bytes`: how much the program may allocate, or null;
+* `group`: null, or bounds for the program with all its descendants, `processes` and `resident_bytes`.
+  The launcher then stays and ends whatever the program leaves behind, also what left its group.
 
 It imports nothing but the standard library. Source: landlock(7), seccomp(2), namespaces(7).
 """
@@ -179,18 +181,28 @@ def _fenced(order: dict[str, Any]) -> list[str]:
 
 
 def main(arguments: Sequence[str]) -> None:
-    """Become the program."""
+    """Become the program, or watch it."""
     order = json.loads(arguments[0])
     _libc().prctl(_PR_SET_PDEATHSIG, _SIGKILL, 0, 0, 0)
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     if order["data_bytes"] is not None:
         limit = order["data_bytes"]
         resource.setrlimit(resource.RLIMIT_DATA, (limit, limit))
+    command, group = list(arguments[1:]), order["group"]
+    os.set_inheritable(order["report"], False)  # noqa: FBT003 - its signature
+    if group is not None:
+        # Beside this script; with -I its folder is not looked at.
+        sys.path.append(os.path.dirname(__file__))  # noqa: PTH120 - no more imports here
+        from group import watch  # type: ignore[import-not-found]  # noqa: PLC0415
     stood = _fenced(order)
     # Behind the fences nothing can be imported any more, an encoding for instance.
-    os.write(order["report"], json.dumps({"fences": stood}).encode())
-    os.close(order["report"])
-    os.execve(arguments[1], list(arguments[1:]), os.environ)  # noqa: S606 - no shell is meant
+    answer: dict[str, Any] = {"fences": stood}
+    if group is None:
+        os.write(order["report"], json.dumps(answer).encode())
+        os.execve(command[0], command, os.environ)  # noqa: S606 - no shell is meant
+    answer |= watch(command, group)
+    os.write(order["report"], json.dumps(answer).encode())
+    sys.exit(0)
 
 
 if __name__ == "__main__":
