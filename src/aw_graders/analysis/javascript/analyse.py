@@ -3,12 +3,13 @@
 from collections.abc import Collection
 from typing import Final
 
-from aw_graders.analysis.javascript.capabilities import refuse_capabilities, refuse_uncertain
+from aw_graders.analysis.javascript.capabilities import refuse_capabilities
+from aw_graders.analysis.javascript.certainty import refuse_uncertain, uncertain_parts
 from aw_graders.analysis.javascript.engine import check_syntax
 from aw_graders.analysis.javascript.report import FILE_IO, Reading, Report
 from aw_graders.analysis.javascript.results import RESULT_TYPE, ZERO, warn_result_type, warn_zero
-from aw_graders.analysis.javascript.scopes import FUNCTIONS, resolve
-from aw_graders.analysis.javascript.tree import Node, Script, TooComplexError, parse
+from aw_graders.analysis.javascript.scopes import resolve
+from aw_graders.analysis.javascript.tree import TooComplexError, parse
 from aw_graders.analysis.javascript.usage import (
     PROMISE,
     UNAVAILABLE,
@@ -64,24 +65,10 @@ def analyse_javascript(source: str, config_keys: Collection[str] | None = None) 
     for rule in _RULES:
         rule(reading, report)
     warn_unused_config(reading, report, config_keys)
-    uncertain = [*script.broken, *_stray_awaits(script)]
+    uncertain = uncertain_parts(script)
     if uncertain and _compiles(source):
         refuse_uncertain(uncertain, report)
     return Analysis(report.findings())
-
-
-def _stray_awaits(script: Script) -> list[Node]:
-    """Return what is read as `await` where the engine takes the word for a name."""
-    inside: list[Node] = []
-    stray: list[Node] = []
-    for node in script.nodes:
-        while inside and inside[-1].last < node.first:
-            inside.pop()
-        if node.kind in FUNCTIONS:
-            inside.append(node)
-        elif node.kind == "await_expression" and not (inside and inside[-1].has("async")):
-            stray.append(node)
-    return stray
 
 
 def _compiles(source: str) -> bool:

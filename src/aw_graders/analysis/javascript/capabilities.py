@@ -3,7 +3,7 @@
 from typing import Final
 
 from aw_graders.analysis.javascript import names as tables
-from aw_graders.analysis.javascript.names import ERRORS, REFUSED, Refused
+from aw_graders.analysis.javascript.names import ERRORS, REFUSED
 from aw_graders.analysis.javascript.report import Reading, Report
 from aw_graders.analysis.javascript.tree import Node
 from aw_graders.analysis.javascript.values import (
@@ -223,12 +223,3 @@ _CHECKS: Final = {
     "new_expression": _call,
     "pair": _pair,
 }
-
-
-def refuse_uncertain(nodes: list[Node], report: Report) -> None:
-    """Refuse what the engine reads in another way than the analysis does."""
-    refused = Refused(
-        "cannot be read for certain", "a grader is read before it runs", "write it more plainly"
-    )
-    for node in nodes:
-        report.refuse(node, node.text or " ", refused)

@@ -181,6 +181,10 @@ _HELPERS: Final = ("createSessionLookups", "timestampMs", "clamp", "ratio", "sum
 _LOOKUPS: Final = (*("stats", "eventsOfType", "toolCalls", "toolCallsById", "trace", "lookups"),)
 
 
+# Comparing with more takes longer than reading the script.
+_MAX_COMPARED_NAMES: Final = 500
+
+
 def hint_for_unknown(name: str, others: frozenset[str]) -> str:
     """Say what to write instead of a name that nothing declares.
 
@@ -196,5 +200,6 @@ def hint_for_unknown(name: str, others: frozenset[str]) -> str:
         return f"take it from the lookups: `helpers.createSessionLookups(session).{name}`"
     if name in _ABSENT:
         return _ABSENT[name]
-    near = closest(name, (*sorted(others), *PARAMETERS, *sorted(ECMASCRIPT)))
+    known = sorted(others) if len(others) <= _MAX_COMPARED_NAMES else ()
+    near = closest(name, (*known, *PARAMETERS, *sorted(ECMASCRIPT)))
     return f'did you mean "{near}"?' if near else "declare it with `const`"

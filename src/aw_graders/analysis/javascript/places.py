@@ -11,6 +11,12 @@ _WORD: Final = re.compile(r"[\w$]+")
 _LAST_OF_PLANE: Final = 0xFFFF
 # Halves of characters have no UTF-8 form, and NUL ends a text for the parser.
 _UNREADABLE: Final = re.compile("[\0\ud800-\udfff]")
+# Ends of lines and spaces that the parser does not know everywhere.
+_UNUSUAL: Final = re.compile("\r(?!\n)|[\t\v\f\u00a0\u1680\u2000-\u200a\u202f\u205f\u3000\ufeff]")
+
+
+def _usual(match: re.Match[str]) -> str:
+    return "\n" if match[0] == "\r" else " " * len(match[0].encode("utf-8"))
 
 
 class Places:
@@ -29,6 +35,12 @@ class Places:
     def data(self) -> bytes:
         """The script in UTF-8, with a stand-in for each character that has no such form."""
         return self._data
+
+    def plain(self) -> bytes:
+        """Return the script with as many bytes, and only the usual spaces and ends of lines."""
+        if _UNUSUAL.search(self._text) is None:
+            return self._data
+        return _UNUSUAL.sub(_usual, self._text).encode("utf-8")
 
     @cached_property
     def _starts(self) -> list[int]:

@@ -204,7 +204,7 @@ def _warn_ternary(reading: Reading, node: Node, divisors: set[str], report: Repo
     elif (
         _is_zero(reading, then)
         and _is_emptiness(reading, condition, divisors)
-        and not (_is_constant(reading, other) or _is_count(other))
+        and not (_is_constant(other) or _is_count(other))
     ):
         _report(then, report)
 
@@ -215,9 +215,9 @@ def _warn_fallback(reading: Reading, node: Node, report: Report) -> None:
     left, right = bare(node.child("left")), bare(node.child("right"))
     if left is None or right is None:
         return
-    if operator in {"||", "??"} and _is_zero(reading, right) and _is_ratio(reading, left):
-        _report(right, report)
-    elif operator == "/" and _is_never_zero(reading, right):
+    is_fallback = operator in {"||", "??"} and _is_zero(reading, right)
+    is_division = operator == "/" and _is_never_zero(reading, right)
+    if is_division or (is_fallback and _is_ratio(reading, left)):
         _report(right, report)
 
 
@@ -250,10 +250,10 @@ def _is_zero(reading: Reading, node: Node) -> bool:
     return _is_number(reading, inner, 0)
 
 
-def _is_constant(reading: Reading, node: Node) -> bool:
-    return node.kind in {"number", "null", "true", "false"} or (
-        node.kind == "unary_expression" and _is_constant(reading, node.children[-1])
-    )
+def _is_constant(node: Node) -> bool:
+    while node.kind == "unary_expression":
+        node = node.children[-1]
+    return node.kind in {"number", "null", "true", "false"}
 
 
 def _is_count(node: Node) -> bool:

@@ -70,7 +70,7 @@ class Script:
     """A script with its tree: every node once, each before the nodes inside it."""
 
     def __init__(self, places: Places, root: Node, nodes: list[Node], broken: list[Node]) -> None:
-        """Take the places, the tree, and the nodes that the parser made up to go on."""
+        """Take the places, the tree, and what the parser made up or may have left out wrongly."""
         self.places = places
         self.root = root
         self.nodes = nodes
@@ -93,7 +93,7 @@ def parse(source: str) -> Script:
     places = Places(source)
     if len(places.data) > MAX_SCRIPT_BYTES:
         raise TooComplexError
-    return _script(places, _parsed(language, places.data))
+    return _script(places, _parsed(language, places.plain()))
 
 
 def _language() -> "Language":
@@ -195,9 +195,12 @@ def _copied(cursor: "TreeCursor", at: int, data: bytes, broken: list[Node]) -> N
     assert held is not None  # noqa: S101 - the cursor stands on one
     kind, field = held.type, cursor.field_name
     is_missing = held.is_missing
+    span = (held.start_byte, held.end_byte)
+    if kind == "html_comment":
+        broken.append(Node(kind, field, span, at, data))
     if kind in _DROPPED or not (held.is_named or field or kind in _KEPT or is_missing):
         return None
-    node = Node(kind, field, (held.start_byte, held.end_byte), at, data)
+    node = Node(kind, field, span, at, data)
     if is_missing or kind == "ERROR":
         broken.append(node)
     return node

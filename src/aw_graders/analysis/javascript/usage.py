@@ -18,6 +18,8 @@ UNKNOWN_NAME: Final = "grader-unknown-name"
 
 _EQUALITIES: Final = frozenset(("===", "!==", "==", "!="))
 _MAX_ALIASES: Final = 20
+# More of them are one mistake, or no JavaScript.
+_MAX_UNKNOWN_NAMES: Final = 20
 
 
 def warn_promises(reading: Reading, report: Report) -> None:
@@ -39,10 +41,14 @@ def warn_promises(reading: Reading, report: Report) -> None:
 
 
 def warn_unknown_names(reading: Reading, report: Report) -> None:
-    """Report names that nothing declares, once for each name and place."""
+    """Report names that nothing declares, each where it is first used."""
+    seen: set[str] = set()
     for name, node in reading.names.free:
-        if name in ECMASCRIPT or name in REFUSED or is_only_asked_for(node):
+        if name in seen or name in ECMASCRIPT or name in REFUSED or is_only_asked_for(node):
             continue
+        seen.add(name)
+        if len(seen) > _MAX_UNKNOWN_NAMES:
+            return
         message = f"nothing declares {quoted(name)}, so the script ends there with an error"
         report.add(UNKNOWN_NAME, node, message, hint_for_unknown(name, reading.names.declared))
 
