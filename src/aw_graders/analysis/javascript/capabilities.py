@@ -3,10 +3,7 @@
 from typing import Final
 
 from aw_graders.analysis.javascript import names as tables
-from aw_graders.analysis.javascript.names import ERRORS, REFUSED
-from aw_graders.analysis.javascript.report import Reading, Report
-from aw_graders.analysis.javascript.tree import Node
-from aw_graders.analysis.javascript.values import (
+from aw_graders.analysis.javascript.kinds import (
     CALLEE_FIELDS,
     Kind,
     Read,
@@ -14,6 +11,9 @@ from aw_graders.analysis.javascript.values import (
     arguments_of,
     bare,
 )
+from aw_graders.analysis.javascript.names import ERRORS, REFUSED
+from aw_graders.analysis.javascript.report import Reading, Report
+from aw_graders.analysis.javascript.tree import Node
 
 _STACK_NAMES: Final = frozenset(("prepareStackTrace", "captureStackTrace"))
 _ACCESSORS: Final = frozenset(
@@ -49,13 +49,11 @@ def refuse_capabilities(reading: Reading, report: Report) -> None:
     _names(reading, report)
     for read in reading.values.reads.values():
         _read(read, report)
-    has_random = any(read.key == "random" for read in reading.values.reads.values())
+    _whole_math(reading, report)
     for node in reading.script.nodes:
         check = _CHECKS.get(node.kind)
         if check is not None:
             check(reading, node, report)
-        elif has_random and node.kind == "identifier":
-            _whole_math(reading, node, report)
 
 
 def _names(reading: Reading, report: Report) -> None:
@@ -180,8 +178,8 @@ def _assignment(reading: Reading, node: Node, report: Report) -> None:
         return
     base = reading.values.of(bare(target.child("object")))
     is_shared = base.path is not None and base.path.endswith(".prototype")
-    if is_shared or (base.kinds & Kind.PROTOTYPE and base.kinds & Kind.CONSTRUCTOR):
-        report.refuse(target, str(base.path), tables.PROTOTYPE_CHANGE)
+    if is_shared or base.kinds & Kind.INHERITED:
+        report.refuse(target, base.path or target.text, tables.PROTOTYPE_CHANGE)
 
 
 def _meta(_: Reading, node: Node, report: Report) -> None:
@@ -202,15 +200,17 @@ def _pair(reading: Reading, node: Node, report: Report) -> None:
         report.refuse(key, "__proto__", tables.PROTOTYPE)
 
 
-def _whole_math(reading: Reading, node: Node, report: Report) -> None:
+def _whole_math(reading: Reading, report: Report) -> None:
     """Refuse to hand on all of `Math` in a script that reads something called `random`."""
-    if reading.values.of(node).path != "Math":
+    reads = reading.values.reads.values()
+    if not any(read.key == "random" for read in reads):
         return
-    above = node.parent
-    if above.kind in _MEMBERS and node.field == "object":
+    if any(read.value.path == "Math.random" for read in reads):
         return
-    if above.kind not in {"variable_declarator", "assignment_expression"}:
-        report.refuse(node, "Math.random", tables.CHANCE)
+    for name, node in reading.names.free:
+        is_read = node.parent.kind in _MEMBERS and node.field == "object"
+        if name == "Math" and not is_read and node.parent.kind != "variable_declarator":
+            report.refuse(node, "Math.random", tables.CHANCE)
 
 
 _CHECKS: Final = {

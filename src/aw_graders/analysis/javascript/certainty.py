@@ -37,7 +37,8 @@ def uncertain_parts(script: Script) -> list[Node]:
         elif (kind == "<" and data.startswith(b"<!--", node.start)) or (
             kind == "--" and data.startswith(b"-->", node.start) and _begins_line(data, node.start)
         ):
-            found.append(node)
+            length = 4 if kind == "<" else 3
+            found.append(Node("html_comment", None, (node.start, node.start + length), 0, data))
     return found
 
 
@@ -50,4 +51,4 @@ def _begins_line(data: bytes, at: int) -> bool:
 def refuse_uncertain(nodes: list[Node], report: Report) -> None:
     """Refuse what may not run as it was read."""
     for node in nodes:
-        report.refuse(node, node.text, _UNCERTAIN)
+        report.refuse(node, node.text.partition("\n")[0], _UNCERTAIN)

@@ -30,6 +30,7 @@ _LINE_ENDS: Final = "\n\r\u2028\u2029"
 _CODE_POINT: Final = re.compile(
     r"\\(?:x([0-9A-Fa-f]{2})|u\{([0-9A-Fa-f]{1,6})\}|u([0-9A-Fa-f]{4}))"
 )
+_PERCENT: Final = re.compile("%(?:u([0-9A-Fa-f]{4})|([0-9A-Fa-f]{2}))")
 _LAST_CHARACTER: Final = 0x10FFFF
 
 
@@ -102,6 +103,19 @@ def from_codes(codes: Sequence[Constant | None]) -> str | None:
         return None
     numbers = [code for code in codes if isinstance(code, int) and 0 <= code <= _LAST_CHARACTER]
     return "".join(map(chr, numbers)) if len(numbers) == len(codes) else None
+
+
+def function(path: str, given: Constant | None) -> Constant | None:
+    """Call a global function, given by its path, with one constant."""
+    if path in {"Object.keys", "Object.getOwnPropertyNames", "Reflect.ownKeys"}:
+        return tuple(name for name, _ in given.named) if isinstance(given, Fields) else None
+    if path == "String":
+        return as_key(given)
+    if not isinstance(given, str):
+        return None
+    if path in {"decodeURIComponent", "decodeURI", "unescape"}:
+        return _PERCENT.sub(lambda match: chr(int(match[1] or match[2], 16)), given)
+    return given.strip('" ') if path == "JSON.parse" else None
 
 
 def method(base: Constant | None, name: str, given: Sequence[Constant | None]) -> Constant | None:

@@ -3,10 +3,10 @@
 from collections.abc import Iterator
 from typing import Final
 
+from aw_graders.analysis.javascript.kinds import arguments_of, bare
 from aw_graders.analysis.javascript.report import Reading, Report
 from aw_graders.analysis.javascript.scopes import FUNCTIONS
 from aw_graders.analysis.javascript.tree import Node
-from aw_graders.analysis.javascript.values import arguments_of, bare
 
 RESULT_TYPE: Final = "grader-result-type"
 ZERO: Final = "grader-zero-without-evidence"

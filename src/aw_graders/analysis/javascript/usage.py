@@ -4,11 +4,11 @@ from collections.abc import Collection
 from typing import Final
 
 from aw_graders.analysis.javascript.capabilities import is_only_asked_for
+from aw_graders.analysis.javascript.kinds import bare
 from aw_graders.analysis.javascript.names import ECMASCRIPT, REFUSED, hint_for_unknown
 from aw_graders.analysis.javascript.report import Reading, Report
 from aw_graders.analysis.javascript.scopes import FUNCTIONS, Binding
 from aw_graders.analysis.javascript.tree import Node
-from aw_graders.analysis.javascript.values import bare
 from aw_graders.diagnostics import quoted
 
 PROMISE: Final = "grader-promise-result"
@@ -17,6 +17,8 @@ UNAVAILABLE: Final = "grader-unavailable-comparison"
 UNKNOWN_NAME: Final = "grader-unknown-name"
 
 _EQUALITIES: Final = frozenset(("===", "!==", "==", "!="))
+# The parser takes `await (value)` for a call.
+_KNOWN: Final = ECMASCRIPT | {"await"}
 _MAX_ALIASES: Final = 20
 # More of them are one mistake, or no JavaScript.
 _MAX_UNKNOWN_NAMES: Final = 20
@@ -44,7 +46,7 @@ def warn_unknown_names(reading: Reading, report: Report) -> None:
     """Report names that nothing declares, each where it is first used."""
     seen: set[str] = set()
     for name, node in reading.names.free:
-        if name in seen or name in ECMASCRIPT or name in REFUSED or is_only_asked_for(node):
+        if name in seen or name in _KNOWN or name in REFUSED or is_only_asked_for(node):
             continue
         seen.add(name)
         if len(seen) > _MAX_UNKNOWN_NAMES:

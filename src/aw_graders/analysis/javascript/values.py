@@ -5,69 +5,34 @@ where graders run does not have either.
 """
 
 from collections.abc import Callable, Iterator, Mapping
-from enum import IntFlag
 from types import MappingProxyType
 from typing import Final
 
-import msgspec
-
 from aw_graders.analysis.javascript import constants
 from aw_graders.analysis.javascript.constants import Constant, Fields
+from aw_graders.analysis.javascript.kinds import (
+    BITS,
+    FUNCTION,
+    GIVEN,
+    HELD,
+    OBJECT,
+    PLAIN_OBJECTS,
+    TAKES_ONE_OUT,
+    UNKNOWN,
+    Kind,
+    Read,
+    Value,
+    arguments_of,
+    bare,
+    member,
+    merged,
+)
 from aw_graders.analysis.javascript.names import ECMASCRIPT
 from aw_graders.analysis.javascript.scopes import FUNCTIONS, Binding, Names, name_of
 from aw_graders.analysis.javascript.tree import Node, Script
 
 _MAX_ROUNDS: Final = 8
 _MAX_ITEMS: Final = 200
-_MAX_PATH_CHARACTERS: Final = 80
-# These are told apart from other texts when a value may be one of several.
-TELLING: Final = frozenset(
-    ("constructor", "__proto__", "prototype", "random", "prepareStackTrace", "captureStackTrace")
-)
-
-
-class Kind(IntFlag):
-    """What a value may come from."""
-
-    FUNCTION = 1
-    CONSTRUCTOR = 2  # read as `constructor`, of what may be data
-    CODE = 4  # the constructor of a function, which makes code out of text
-    PROTOTYPE = 8
-    OBJECT = 16  # written in the script, so it is no data of the session
-
-
-# What a list or an object holds, and what calling a function gives, in the same bits further up.
-_HELD: Final = 8
-_GIVEN: Final = 16
-_BITS: Final = 0xFF
-
-
-class Value(msgspec.Struct, frozen=True):
-    """What an expression may be: a constant, a global by its path, and where it comes from."""
-
-    constant: Constant | None = None
-    path: str | None = None
-    kinds: int = 0
-
-
-UNKNOWN: Final = Value()
-_FUNCTION: Final = Value(kinds=Kind.FUNCTION)
-_OBJECT: Final = Value(kinds=Kind.OBJECT)
-
-_PLAIN_OBJECTS: Final = frozenset(("Math", "JSON", "Reflect", "undefined", "NaN", "Infinity"))
-_NO_FUNCTIONS: Final = frozenset(("name", "length", "prototype", "message", "stack"))
-# Reading one of these from anything gives a function, unless data happens to have the name.
-_METHODS: Final = frozenset(
-    (
-        *("apply", "bind", "call", "concat", "entries", "every", "filter", "find", "flat"),
-        *("flatMap", "forEach", "hasOwnProperty", "includes", "indexOf", "isPrototypeOf", "join"),
-        *("keys", "map", "pop", "push", "reduce", "reverse", "shift", "slice", "some", "sort"),
-        *("splice", "split", "toLocaleString", "toString", "trim", "unshift", "valueOf", "at"),
-        *("charAt", "charCodeAt", "match", "matchAll", "replace", "startsWith", "endsWith"),
-        *("substring", "toFixed", "eventsOfType", "propertyIsEnumerable", "fill"),
-    )
-)
-_TAKES_ONE_OUT: Final = frozenset(("at", "find", "findLast", "pop", "shift", "values"))
 _GIVES_ARGUMENT: Final = frozenset(
     ("Object", "Object.assign", "Object.freeze", "Object.seal", "Object.preventExtensions")
 )
@@ -76,82 +41,6 @@ READS_OF: Final = frozenset(("Reflect.get",))
 DESCRIPTORS_OF: Final = frozenset(
     ("Object.getOwnPropertyDescriptor", "Reflect.getOwnPropertyDescriptor")
 )
-CALLEE_FIELDS: Final = ("function", "constructor")
-
-
-class Read(msgspec.Struct, frozen=True):
-    """A property that is read under a known name; `place` is where the name is written."""
-
-    base: Value
-    key: str
-    value: Value
-    place: Node
-
-
-def bare(node: Node | None) -> Node | None:
-    """Return the expression inside parentheses, and the last one of a sequence."""
-    while node is not None and node.children:
-        if node.kind == "parenthesized_expression":
-            node = node.children[0]
-        elif node.kind == "sequence_expression":
-            node = node.children[-1]
-        else:
-            break
-    return node
-
-
-def arguments_of(call: Node) -> list[Node]:
-    """Return the expressions that a call passes."""
-    given = call.child("arguments")
-    return given.children if given is not None and given.kind == "arguments" else []
-
-
-def merged(left: Value, right: Value) -> Value:
-    """Return what is the one or the other."""
-    if left == right or right is UNKNOWN:
-        return left
-    if left is UNKNOWN:
-        return right
-    constant = _either(left.constant, right.constant)
-    return Value(constant, left.path or right.path, left.kinds | right.kinds)
-
-
-def _either(left: Constant | None, right: Constant | None) -> Constant | None:
-    if left is None or left == right:
-        return right
-    if right is None or (isinstance(left, str) and left in TELLING):
-        return left
-    return right if isinstance(right, str) and right in TELLING else None
-
-
-def member(base: Value, key: str) -> Value:
-    """Return what reading a property gives."""
-    path = _path(base.path, key)
-    kinds = (base.kinds >> _HELD) & _BITS
-    if base.kinds & Kind.CODE:
-        kinds |= 0 if key in _NO_FUNCTIONS - {"prototype"} else Kind.CODE
-    elif key == "constructor":
-        is_function = base.kinds & (Kind.FUNCTION | Kind.CONSTRUCTOR)
-        kinds |= Kind.CODE if is_function else Kind.CONSTRUCTOR
-    elif key in {"__proto__", "prototype"}:
-        kinds |= Kind.PROTOTYPE | (base.kinds & Kind.FUNCTION if key == "__proto__" else 0)
-    elif base.kinds & Kind.CONSTRUCTOR and key not in _NO_FUNCTIONS:
-        kinds |= Kind.CONSTRUCTOR if key in {"call", "apply", "bind"} else Kind.FUNCTION
-    elif key in _METHODS or (path is not None and not _is_plain(path)):
-        kinds |= Kind.FUNCTION
-    return Value(constants.element(base.constant, key), path, kinds)
-
-
-def _path(base: str | None, key: str) -> str | None:
-    if base is None or len(base) + len(key) > _MAX_PATH_CHARACTERS or "." in key:
-        return None
-    return f"{base}.{key}"
-
-
-def _is_plain(path: str) -> bool:
-    """Tell whether a path leads to a number or an object, as `Math.PI` does, not to a function."""
-    last = path.rpartition(".")[2]
-    return last in _NO_FUNCTIONS or last.isupper() or path in _PLAIN_OBJECTS
 
 
 class Values:
@@ -234,7 +123,7 @@ class Values:
         return self.read(value, node.text, node)
 
     def _element(self, value: Value, at: int) -> Value:
-        kinds = (value.kinds >> _HELD) & _BITS
+        kinds = (value.kinds >> HELD) & BITS
         return Value(constants.element(value.constant, str(at)), None, kinds)
 
     def _learn(self, binding: Binding, value: Value) -> None:
@@ -262,6 +151,12 @@ class Values:
         if binding is not None:
             return self._bound.get(binding, UNKNOWN)
         return self._free.get(node, UNKNOWN)
+
+    def regex(self, node: Node) -> Value:
+        """Take an object that knows its own text."""
+        pattern = node.child("pattern")
+        text = None if pattern is None else constants.piece_text(pattern)
+        return Value(Fields((("source", text),)) if text else None, None, Kind.OBJECT)
 
     def string(self, node: Node) -> Value:
         """Take the text of a literal."""
@@ -293,11 +188,11 @@ class Values:
                     named.append((key, value.constant))
             elif part.kind == "spread_element":
                 value = self.of(part.children[0] if part.children else None)
-                held |= value.kinds & (_BITS << _HELD)
+                held |= value.kinds & (BITS << HELD)
                 value = UNKNOWN
             else:
                 value = self.of(part)
-            held |= (value.kinds & ~Kind.OBJECT & _BITS) << _HELD
+            held |= (value.kinds & ~Kind.OBJECT & BITS) << HELD
         return Value(Fields(tuple(named)) if named else None, None, Kind.OBJECT | held)
 
     def array(self, node: Node) -> Value:
@@ -306,7 +201,7 @@ class Values:
         items: list[Constant | None] = []
         for part in node.children:
             value = self.of(bare(part))
-            held |= (value.kinds & ~Kind.OBJECT & _BITS) << _HELD
+            held |= (value.kinds & ~Kind.OBJECT & BITS) << HELD
             items.append(value.constant)
         constant = tuple(items) if len(items) <= _MAX_ITEMS else None
         return Value(constant, None, Kind.OBJECT | held)
@@ -316,8 +211,8 @@ class Values:
         body = node.child("body")
         given = self._given.get(node, 0)
         if body is not None and body.kind != "statement_block":
-            given |= self.of(bare(body)).kinds & _BITS
-        value = Value(None, None, Kind.FUNCTION | given << _GIVEN)
+            given |= self.of(bare(body)).kinds & BITS
+        value = Value(None, None, Kind.FUNCTION | given << GIVEN)
         name = node.child("name")
         if name is not None and name in self._names.bindings:
             self._learn(self._names.bindings[name], value)
@@ -327,7 +222,7 @@ class Values:
         """Note what a function gives."""
         if node.children:
             owner = self._names.functions[node]
-            kinds = self.of(bare(node.children[0])).kinds & _BITS
+            kinds = self.of(bare(node.children[0])).kinds & BITS
             if kinds & ~self._given.get(owner, 0):
                 self._given[owner] = self._given.get(owner, 0) | kinds
                 self._is_changed = True
@@ -359,7 +254,7 @@ class Values:
         target = node.child("left")
         if target is not None:
             value = self.of(bare(node.child("right")))
-            self.bind(target, Value(None, None, (value.kinds >> _HELD) & _BITS))
+            self.bind(target, Value(None, None, (value.kinds >> HELD) & BITS))
         return UNKNOWN
 
     def last(self, node: Node) -> Value:
@@ -393,7 +288,7 @@ class Values:
         base, index = self.of(bare(node.child("object"))), node.child("index")
         key = constants.as_key(self.of(bare(index)).constant)
         if key is None or index is None:
-            return Value(None, None, (base.kinds >> _HELD) & _BITS)
+            return Value(None, None, (base.kinds >> HELD) & BITS)
         return self.read(base, key, index)
 
     def call(self, node: Node) -> Value:
@@ -401,10 +296,13 @@ class Values:
         callee = bare(node.child("function") or node.child("constructor"))
         target = self.of(callee)
         given = arguments_of(node)
+        template = node.child("arguments")
+        if target.path == "String.raw" and template is not None:
+            return self.of(template)
         values = [self.of(bare(part)) for part in given[:_MAX_ITEMS]]
         if callee is not None and callee.kind in FUNCTIONS:
             self._pass(callee, values)
-        kinds = (target.kinds >> _GIVEN) & _BITS
+        kinds = (target.kinds >> GIVEN) & BITS
         if target.path is not None:
             return merged(self._global_call(target.path, given, values), Value(kinds=kinds))
         if callee is None or callee.kind not in {"member_expression", "subscript_expression"}:
@@ -412,10 +310,10 @@ class Values:
         read = self.reads.get(callee.child("property") or callee.child("index") or callee)
         if read is None:
             return Value(kinds=kinds)
-        if read.key in _TAKES_ONE_OUT:
-            kinds |= (read.base.kinds >> _HELD) & _BITS
+        if read.key in TAKES_ONE_OUT:
+            kinds |= (read.base.kinds >> HELD) & BITS
         if read.key in {"concat", "slice", "reverse", "flat", "toReversed"}:
-            kinds |= read.base.kinds & (_BITS << _HELD)
+            kinds |= read.base.kinds & (BITS << HELD)
         found = constants.method(read.base.constant, read.key, [part.constant for part in values])
         return Value(found, None, kinds | (0 if found is None else Kind.OBJECT))
 
@@ -431,26 +329,28 @@ class Values:
     def _global_call(self, path: str, given: list[Node], values: list[Value]) -> Value:
         first = values[0] if values else UNKNOWN
         if path in PROTOTYPES_OF:
-            return Value(None, None, Kind.PROTOTYPE | (first.kinds & Kind.FUNCTION))
+            inherited = Kind.PROTOTYPE | Kind.INHERITED
+            return Value(None, None, inherited | (first.kinds & Kind.FUNCTION))
         if path in _GIVES_ARGUMENT:
             return first
         if path in {"String.fromCharCode", "String.fromCodePoint"}:
             return Value(constants.from_codes([part.constant for part in values]), None, 0)
-        if path == "String":
-            return Value(constants.as_key(first.constant))
+        found = constants.function(path, first.constant)
+        if found is not None:
+            return Value(found)
         if len(values) > 1 and path in READS_OF | DESCRIPTORS_OF:
             key = constants.as_key(values[1].constant)
             if key is not None:
                 value = self.read(first, key, given[1])
-                held = value.kinds & _BITS
-                return value if path in READS_OF else Value(kinds=Kind.OBJECT | held << _HELD)
+                held = value.kinds & BITS
+                return value if path in READS_OF else Value(kinds=Kind.OBJECT | held << HELD)
         return UNKNOWN
 
 
 def _free_values(names: Names) -> Iterator[tuple[Node, Value]]:
     for name, node in names.free:
         if name in ECMASCRIPT:
-            kind = Kind.OBJECT if name in _PLAIN_OBJECTS else Kind.FUNCTION
+            kind = Kind.OBJECT if name in PLAIN_OBJECTS else Kind.FUNCTION
             yield node, Value(None, name, kind)
 
 
@@ -467,11 +367,11 @@ def _inner_first(script: Script) -> Iterator[Node]:
 
 
 def _a_function(_: Values, __: Node) -> Value:
-    return _FUNCTION
+    return FUNCTION
 
 
 def _an_object(_: Values, __: Node) -> Value:
-    return _OBJECT
+    return OBJECT
 
 
 _READERS: Final[Mapping[str, Callable[[Values, Node], Value]]] = MappingProxyType(
@@ -494,7 +394,7 @@ _READERS: Final[Mapping[str, Callable[[Values, Node], Value]]] = MappingProxyTyp
         "object": Values.object_literal,
         "object_assignment_pattern": Values.assigned,
         "parenthesized_expression": Values.last,
-        "regex": _an_object,
+        "regex": Values.regex,
         "return_statement": Values.returned,
         "sequence_expression": Values.last,
         "shorthand_property_identifier": Values.name,
