@@ -19,6 +19,7 @@ _SECONDS: Final = 10.0
 # Levels of JSON: about 45 substitutions within each other, or 180 commands joined by `&&`.
 _MAX_LEVELS: Final = 400
 _PLACE: Final = re.compile(r"(?:.*?:)?(?P<line>\d+):(?P<column>\d+|\?): (?P<text>.+)")
+_NAME: Final = "shfmt"
 _TRIVIAL: Final = b":\n"
 
 
@@ -110,11 +111,8 @@ def _run(source: bytes) -> Ended:
 def _program() -> Path:
     """Find the parser where the packages of this Python put their programs, nowhere else."""
     folders = (Path(sysconfig.get_path("scripts")), Path(sys.executable).parent)
-    for folder in folders:
-        path = folder / "shfmt"
-        if path.is_file():
-            return path
-    _missing(f"it is not in {quoted(str(folders[0]))}")
+    found = next((path for folder in folders if (path := folder / _NAME).is_file()), None)
+    return found or _missing(f"it is not in {quoted(str(folders[0]))}")
 
 
 def _missing(reason: str) -> NoReturn:

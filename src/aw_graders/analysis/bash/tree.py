@@ -208,7 +208,7 @@ def _node(value: JsonValue, kind: str, depth: int) -> Node:
     return Node(written, line, column, end_line, end_column, start, end, found)
 
 
-def _value(held: JsonValue, form: str, depth: int) -> _Value | None:
+def _value(held: JsonValue, form: str, depth: int) -> "_Value | None":
     """Read a field that the schema lists; None when it holds nothing."""
     if held is None:
         return None
