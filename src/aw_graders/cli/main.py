@@ -12,6 +12,7 @@ _GROUPS: Final = {
     "graders": ("aw_graders.cli.graders", "Grade sessions; list and explain the graders."),
     "session": ("aw_graders.cli.session", "Check and show unified sessions."),
     "conclude": ("aw_graders.cli.conclude", "Collect, redact, grade and publish a run."),
+    "lint": ("aw_graders.cli.lint", "Check workflows and their graders before they run."),
     "schema": ("aw_graders.cli.schema", "Print a JSON Schema."),
 }
 

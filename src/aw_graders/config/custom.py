@@ -197,6 +197,9 @@ def _check_config_size(given: Given, report: Report) -> None:
 
 def _warn_of_metadata(entry: Entry, given: Given, report: Report) -> None:
     missing = [name for name in _METADATA if name not in given.values]
+    if given.values.get("threshold") is not None and "direction" in missing:
+        # That one is an error already.
+        missing.remove("direction")
     if missing:
         names = " and ".join([", ".join(missing[:-1]), missing[-1]] if missing[1:] else missing)
         message = f"grader {quoted(entry.key)} has no {names}"
