@@ -204,3 +204,44 @@ def test_a_root_that_is_none_is_refused(tmp_path):
     (tmp_path / "link").symlink_to(_run_folder(tmp_path / "run"))
     for root in (tmp_path / "nowhere", tmp_path / "link", _manifest(tmp_path)):
         assert aw("conclude", "--root", root, "--manifest", _manifest(tmp_path)).returncode == 3
+
+
+@pytest.mark.parametrize(
+    ("path", "text"),
+    [
+        ("agent/setup.log", "Run setup\n::add-mask::{}\n"),
+        ("agent/agent-stdio.log", "::add-mask::{}\n"),
+        ("activation/notes.md", "> ::add-mask::{}\n"),
+        ("agent/mcp-logs/bodies.jsonl", '{{"request":{{"body":"a\\n::add-mask::{}\\nb"}}}}\n'),
+        ("agent/deep/er/document.json", '{{\n "dropped": ["::add-mask::{}"]\n}}\n'),
+    ],
+)
+def test_a_value_that_any_text_of_a_run_masks_is_in_nothing_that_is_published(tmp_path, path, text):
+    root = _run_folder(tmp_path / "run", say=f"echo {_NAMED}")
+    place = root / path
+    place.parent.mkdir(parents=True, exist_ok=True)
+    with place.open("a", encoding="utf-8") as file:
+        file.write(text.format(_NAMED))
+
+    collected = aw("session", "collect", root)
+    concluded = aw("conclude", "--root", root, "--manifest", _manifest(tmp_path))
+
+    assert (collected.returncode, concluded.returncode) == (0, 0)
+    published = [file.read_text() for file in (root / "usage").rglob("*") if file.is_file()]
+    assert len(published) == 3
+    for left in (collected.stdout.decode(), concluded.stdout.decode(), *published):
+        assert _NAMED not in left
+    assert b"echo " in collected.stdout
+
+
+def test_a_value_that_a_recording_masks_in_a_row_without_an_event_is_masked(tmp_path):
+    recording = tmp_path / "recording.jsonl"
+    masked = json.dumps({"type": "no-such-row", "text": f"::add-mask::{_NAMED}"})
+    said = _TRANSCRIPT.read_text().replace("Bash", _NAMED)
+    recording.write_text(f"{said}{masked}\n")
+
+    run = aw("session", "collect", recording)
+
+    assert _NAMED in said
+    assert run.returncode == 0
+    assert _NAMED.encode() not in run.stdout

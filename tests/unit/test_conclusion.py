@@ -9,6 +9,7 @@ from aw_graders import _json
 from aw_graders.artifacts import MANIFEST_PATH, RESULTS_PATH, SESSION_PATH, writer
 from aw_graders.collectors import CollectionNote
 from aw_graders.config import CustomGrader, Manifest
+from aw_graders.flows.collection import Collection
 from aw_graders.flows.conclusion import clean, conclude
 from aw_graders.graders import default_settings, grade, results_document
 from aw_graders.lookups import create_session_lookups
@@ -24,12 +25,16 @@ _PATHS = (MANIFEST_PATH, RESULTS_PATH, SESSION_PATH)
 
 def _collect(_root):
     note = CollectionNote("malformed-json", "a line is cut", "agent-stdio.log", 7)
-    return read_session(_EXAMPLE).session, (note,)
+    return Collection(read_session(_EXAMPLE).session, "a run", (note,))
+
+
+def _redact(collection):
+    return redact(collection.session)
 
 
 def _conclude(root, *, custom=(_CUSTOM,)):
     clean(root)
-    return conclude(root, Manifest(default_settings(), custom), _collect, redact)
+    return conclude(root, Manifest(default_settings(), custom), _collect, _redact)
 
 
 def _read(root, path):
@@ -128,7 +133,7 @@ def test_a_file_that_cannot_take_its_place_takes_the_others_with_it(tmp_path):
     (tmp_path / SESSION_PATH / "in the way").mkdir(parents=True)
 
     with pytest.raises(OSError, match="directory"):
-        conclude(tmp_path, Manifest(default_settings()), _collect, redact)
+        conclude(tmp_path, Manifest(default_settings()), _collect, _redact)
 
     assert [path for path in tmp_path.rglob("*") if path.is_file()] == []
 

@@ -52,10 +52,13 @@ def COMMAND(  # noqa: N802 - the name the lazy group looks for
     if root.is_symlink() or not root.is_dir():
         stop(Exit.FAILED, f"{root}: is no folder; give the run's artifact folder")
     known = known_secrets(secret_values)
+    _clean(root)
     try:
-        clean(root)
         concluded = conclude(
-            root, manifest, collect_run, lambda session: redact(session, known.of(session))
+            root,
+            manifest,
+            collect_run,
+            lambda found: redact(found.session, known.of(found.session, found.mask_lines)),
         )
     except OSError as failure:
         where = failure.filename or root
@@ -66,6 +69,18 @@ def COMMAND(  # noqa: N802 - the name the lazy group looks for
     notes = [printable(known.mask(note.text())) for note in concluded.notes]
     _say(concluded, notes, as_json=as_json)
     _summarise(concluded, notes)
+
+
+def _clean(root: Path) -> None:
+    """Remove the files of an earlier attempt, or end: they would be taken for this one's."""
+    try:
+        clean(root)
+    except OSError as failure:
+        stop(
+            Exit.FAILED,
+            f"{failure.filename or root}: {failure.strerror or failure}; "
+            "what an earlier attempt published cannot be removed, remove it and run again",
+        )
 
 
 def _manifest(path: Path) -> Manifest:

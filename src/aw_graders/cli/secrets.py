@@ -1,6 +1,7 @@
 """Secret values that a person names: in variables, in a file, and in the session itself."""
 
 import os
+from collections.abc import Iterable
 from pathlib import Path
 
 import click
@@ -20,9 +21,9 @@ class Secrets(msgspec.Struct, frozen=True):
 
     named: KnownValues
 
-    def of(self, session: Session) -> KnownValues:
-        """Add the values that add-mask lines of the session name; say how many are ignored."""
-        known = known_in(session, self.named)
+    def of(self, session: Session, mask_lines: Iterable[str] = ()) -> KnownValues:
+        """Add the values that add-mask lines of the evidence name; say how many are ignored."""
+        known = known_in(session, self.named, mask_lines)
         _say_ignored(known.too_short - self.named.too_short, known.ordinary - self.named.ordinary)
         return known
 

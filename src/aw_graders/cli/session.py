@@ -16,7 +16,8 @@ from aw_graders.cli.secrets import known_secrets
 from aw_graders.collectors.registry import COLLECTORS
 from aw_graders.diagnostics import printable
 from aw_graders.diagnostics.words import counted
-from aw_graders.flows.collecting import Collection, collect_files, collect_folder, in_written_order
+from aw_graders.flows.collecting import collect_files, collect_folder, in_written_order
+from aw_graders.flows.collection import Collection
 from aw_graders.flows.conclusion import session_lines
 from aw_graders.redaction import Redaction, mask_text, redact
 from aw_graders.reports.timeline import render_timeline, timeline_rows
@@ -70,7 +71,8 @@ def collect(
     """Make a unified session, redacted, of a recording or of a run's artifact folder."""
     known = known_secrets(secret_values)
     collection = _collected(path, kind)
-    redaction = redact(collection.session, known.of(collection.session))
+    session, mask_lines = collection.session, collection.mask_lines
+    redaction = redact(session, known.of(session, mask_lines))
     for line in _said(path, collection):
         click.echo(f"aw: {printable(known.mask(line))}", err=True)
     _write_session(redaction, output, as_json=as_json)
@@ -158,7 +160,8 @@ def redact_file(
         stop(Exit.FAILED, failure.problem.text(str(file)))
     for problem in collection.problems[:MAX_SHOWN_PROBLEMS]:
         click.echo(f"aw: {printable(known.mask(problem.text(str(file))))}", err=True)
-    redaction = redact(collection.session, known.of(collection.session))
+    session, mask_lines = collection.session, collection.mask_lines
+    redaction = redact(session, known.of(session, mask_lines))
     _write_session(redaction, output, as_json=as_json)
 
 

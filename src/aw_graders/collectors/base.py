@@ -34,10 +34,14 @@ class CollectionNote(msgspec.Struct, frozen=True):
 
 
 class Collected(msgspec.Struct, frozen=True):
-    """What a collector made of its files: events in source order, and notes."""
+    """What a collector made of its files: events in source order, and notes.
+
+    `mask_lines` are the commands in any text that name a secret, whether an event holds them or not.
+    """
 
     events: Sequence[Event]
     notes: tuple[CollectionNote, ...] = ()
+    mask_lines: tuple[str, ...] = ()
 
 
 class Collector(msgspec.Struct, frozen=True):

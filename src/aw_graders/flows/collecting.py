@@ -2,35 +2,27 @@
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Final
 
-import msgspec
-
-from aw_graders.collectors import CollectionNote, SourceFile
+from aw_graders.collectors import SourceFile
 from aw_graders.collectors.assembly import assemble
 from aw_graders.collectors.base import Collected
 from aw_graders.collectors.gh_aw import collect_root, is_root
+from aw_graders.flows.collection import Collection
 from aw_graders.flows.evidence import read_evidence
 from aw_graders.session import Problem, Session, SessionFormatError
 from aw_graders.session.order import SourceKey, source_of, write_order
 
-
-class Collection(msgspec.Struct, frozen=True):
-    """A whole session, what its evidence was taken for, and what could not be used."""
-
-    session: Session
-    kind: str
-    notes: tuple[CollectionNote, ...] = ()
-    problems: tuple[Problem, ...] = ()
-    warnings: tuple[str, ...] = ()
+_RUN: Final = "the evidence of a workflow run"
 
 
-def collect_run(root: Path) -> tuple[Session, tuple[CollectionNote, ...]]:
+def collect_run(root: Path) -> Collection:
     """Collect the evidence of a workflow run from its artifact folder.
 
     Raises: OSError when the folder cannot be listed; anything less is a note.
     """
     collected = collect_root(root)
-    return assemble(collected), collected.notes
+    return Collection(assemble(collected), _RUN, collected.notes, mask_lines=collected.mask_lines)
 
 
 def collect_folder(root: Path) -> Collection:
@@ -42,8 +34,7 @@ def collect_folder(root: Path) -> Collection:
         reason = "holds no evidence of a workflow run"
         hint = "give the folder of a run's artifacts, or a recording's file"
         raise SessionFormatError(Problem(reason, hint=hint))
-    session, notes = collect_run(root)
-    return Collection(session, "the evidence of a workflow run", notes)
+    return collect_run(root)
 
 
 def in_written_order(session: Session) -> Session:
@@ -72,4 +63,11 @@ def collect_files(
     session = evidence.session
     if not evidence.is_unified:
         session = assemble(Collected(session.events[1:], evidence.notes))
-    return Collection(session, evidence.kind, evidence.notes, evidence.problems, evidence.warnings)
+    return Collection(
+        session,
+        evidence.kind,
+        evidence.notes,
+        evidence.problems,
+        evidence.warnings,
+        evidence.mask_lines,
+    )

@@ -20,10 +20,11 @@ from aw_graders.artifacts import (
 )
 from aw_graders.collectors import CollectionNote
 from aw_graders.config import Manifest, manifest_document
+from aw_graders.flows.collection import Collection
 from aw_graders.graders import Result, grade_lookups, results_document
 from aw_graders.lookups import RunContext, create_session_lookups
 from aw_graders.redaction import Redaction
-from aw_graders.session import Event, Provenance, Session, events
+from aw_graders.session import Event, Provenance, events
 from aw_graders.session.packed import joined
 
 _COMPONENT: Final = "grader"
@@ -67,8 +68,8 @@ def clean(root: Path) -> None:
 def conclude(
     root: Path,
     manifest: Manifest,
-    collect: Callable[[Path], tuple[Session, tuple[CollectionNote, ...]]],
-    redact: Callable[[Session], Redaction],
+    collect: Callable[[Path], Collection],
+    redact: Callable[[Collection], Redaction],
 ) -> Conclusion:
     """Collect the evidence below `root`, redact it, grade it, and publish all three files.
 
@@ -78,8 +79,8 @@ def conclude(
         then. A grader that fails is a result.
     Cost: that of collecting and of grading.
     """
-    session, notes = collect(root)
-    redaction = redact(session)
+    collection = collect(root)
+    redaction = redact(collection)
     lookups = create_session_lookups(redaction.session)
     results = grade_lookups(lookups, manifest.settings)
     document = results_document(results, lookups.context)
@@ -93,7 +94,7 @@ def conclude(
         }
     )
     return Conclusion(
-        results, lookups.context, document, notes, len(redaction.masked), len(published)
+        results, lookups.context, document, collection.notes, len(redaction.masked), len(published)
     )
 
 

@@ -49,9 +49,10 @@ class Read(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Evidence(Read, frozen=True, kw_only=True):
-    """A session that was read whole."""
+    """A session that was read whole, and the add-mask commands of its evidence."""
 
     session: Session
+    mask_lines: tuple[str, ...] = ()
 
 
 class Observed(Read, frozen=True, kw_only=True):
@@ -68,7 +69,7 @@ def observe(evidence: Evidence, named: "KnownValues | None" = None) -> Observed:
     from aw_graders.redaction import redact  # noqa: PLC0415 - a stream loads it later
     from aw_graders.redaction.named import known_in  # noqa: PLC0415
 
-    known = known_in(evidence.session, named)
+    known = known_in(evidence.session, named, evidence.mask_lines)
     return Observed(
         lookups=create_session_lookups(redact(evidence.session, known).session),
         kind=evidence.kind,
@@ -273,6 +274,8 @@ def _settled(duplicate_keys: int, lone_surrogates: int) -> tuple[str, ...]:
 
 
 def _collect(collector: Collector, files: Sequence[SourceFile], *, strict: bool) -> Evidence:
+    from aw_graders.collectors.mask_lines import mask_lines  # noqa: PLC0415 - as above
+
     collected = collector.collect(files)
     lossy = [note for note in collected.notes if note.lossy]
     if strict and lossy:
@@ -285,4 +288,5 @@ def _collect(collector: Collector, files: Sequence[SourceFile], *, strict: bool)
         kind=collector.title,
         is_unified=False,
         notes=collected.notes,
+        mask_lines=mask_lines(file.content for file in files),
     )

@@ -142,6 +142,11 @@ def _texts(value: object) -> Iterator[str]:
             left += reversed(cast("list[object]", item))
 
 
+def values_of_lines(lines: Iterable[str]) -> tuple[str, ...]:
+    """List the values that `::add-mask::VALUE` lines name, as `add_mask_values` does."""
+    return tuple(dict.fromkeys(value for line in lines for value in _masked_in(line)))
+
+
 def _masked_in(text: str) -> Iterator[str]:
     # Judging texts is not loaded for sessions without such a line.
     from aw_graders.redaction.plausible import is_masked_line  # noqa: PLC0415

@@ -3,6 +3,7 @@
 Source: unified session format 1.8.0, sections 1.1 to 1.5.
 """
 
+import contextlib
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -18,12 +19,13 @@ from aw_graders.collectors.gh_aw.experiments import experiment_sources
 from aw_graders.collectors.gh_aw.firewall import firewall_sources, has_requests
 from aw_graders.collectors.gh_aw.gateway import gateway_sources
 from aw_graders.collectors.gh_aw.layout import layout_of
+from aw_graders.collectors.gh_aw.limits import MAX_TOTAL_BYTES
 from aw_graders.collectors.gh_aw.notes import RunNotes
 from aw_graders.collectors.gh_aw.otel import otel_sources
 from aw_graders.collectors.gh_aw.run import Run
 from aw_graders.collectors.gh_aw.safe_outputs import safe_output_sources
 from aw_graders.collectors.gh_aw.source import Source
-from aw_graders.collectors.gh_aw.tree import walk
+from aw_graders.collectors.gh_aw.tree import Tree, walk
 from aw_graders.collectors.gh_aw.usage import usage_sources
 from aw_graders.collectors.gh_aw.workflow import (
     info_sources,
@@ -31,6 +33,7 @@ from aw_graders.collectors.gh_aw.workflow import (
     prompt_sources,
     rate_limit_sources,
 )
+from aw_graders.collectors.mask_lines import mask_lines, pieces_of
 from aw_graders.session import HEADER, Event, Provenance, events
 from aw_graders.session.order import write_order
 from aw_graders.session.packed import joined
@@ -49,6 +52,7 @@ def collect_root(root: Path) -> Collected:
     notes = RunNotes()
     run = Run(walk(root, notes), notes)
     sources = _sources(run)
+    masked = _mask_lines(run.tree)
     found = write_order(joined(*(source.events for source in sources)))
     every = notes.all()
     lossy = [note for note in every if note.lossy]
@@ -57,7 +61,7 @@ def collect_root(root: Path) -> Collected:
         for number, note in enumerate(lossy, 1)
     ]
     last = _record(len(lossy) + 1, events.SESSION_COLLECTION, _collection(sources, len(lossy)))
-    return Collected(joined((HEADER,), found, [*warnings, last]), every)
+    return Collected(joined((HEADER,), found, [*warnings, last]), every, masked)
 
 
 def _sources(run: Run) -> list[Source]:
@@ -82,6 +86,22 @@ def _sources(run: Run) -> list[Source]:
         *detection_sources(run, layout),
         *rate_limit_sources(run, layout),
     ]
+
+
+def _mask_lines(tree: Tree) -> tuple[str, ...]:
+    """Search every file, also those that no source is made of, for values that were to be masked.
+
+    A file that cannot be read has been noted by whoever needed it.
+    """
+    found: dict[str, None] = {}
+    left = MAX_TOTAL_BYTES
+    for path, entry in tree.files.items():
+        left -= entry.size
+        file = tree.open(path, RunNotes()) if left >= 0 else None
+        if file is not None:
+            with file, contextlib.suppress(OSError):
+                found.update(dict.fromkeys(mask_lines(pieces_of(file))))
+    return tuple(found)
 
 
 def _record(index: int, kind: str, data: dict[str, Any]) -> Event:
