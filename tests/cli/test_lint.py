@@ -5,6 +5,7 @@ import json
 import re
 import shutil
 import subprocess
+import sys
 import time
 
 import jsonschema
@@ -12,7 +13,7 @@ import pytest
 from inline_snapshot import snapshot
 
 from tests.cli.test_graders_run import aw
-from tests.support import ROOT, VECTORS
+from tests.support import VECTORS
 
 _CLEAN, _FOUND, _USAGE, _FAILED = 0, 1, 2, 3
 _META = "    description: d\n    unit: ratio\n    direction: higher_is_better\n"
@@ -51,8 +52,9 @@ def _rows(run):
     ]
 
 
-@pytest.mark.spec("G-8-4", "D-B-5")
-def test_fifteen_mistakes_are_fifteen_diagnostics_in_order(fifteen):
+@pytest.mark.spec("G-8-4")
+@pytest.mark.usefixtures("fifteen")
+def test_fifteen_mistakes_are_fifteen_diagnostics_in_order():
     run = aw("lint", "workflow.md", "--format", "json")
 
     assert run.returncode == _FOUND
@@ -60,14 +62,16 @@ def test_fifteen_mistakes_are_fifteen_diagnostics_in_order(fifteen):
     assert run.stderr == b"aw: 15 errors, 0 warnings in 1 workflow\n"
 
 
-def test_each_is_shown_with_its_line_a_mark_and_what_to_do(fifteen):
+@pytest.mark.usefixtures("fifteen")
+def test_each_is_shown_with_its_line_a_mark_and_what_to_do():
     run = aw("lint", "workflow.md")
 
     assert run.returncode == _FOUND
     assert run.stdout.decode() == snapshot()
 
 
-def test_rules_limit_what_is_shown_and_counted(fifteen):
+@pytest.mark.usefixtures("fifteen")
+def test_rules_limit_what_is_shown_and_counted():
     run = aw("lint", "workflow.md", "--json", "--rules", "grader-shell-file-write, grader-file-io")
 
     assert [row[3] for row in _rows(run)] == ["grader-file-io", "grader-shell-file-write"]
@@ -85,7 +89,8 @@ def test_rules_limit_what_is_shown_and_counted(fifteen):
         ([], _FAILED, ".github/workflows: holds no workflow"),
     ],
 )
-def test_what_cannot_be_done_is_one_line(folder, arguments, status, said):
+@pytest.mark.usefixtures("folder")
+def test_what_cannot_be_done_is_one_line(arguments, status, said):
     run = aw("lint", *arguments)
 
     assert (run.returncode, run.stdout.count(b"error")) == (status, 0)
@@ -120,6 +125,7 @@ def test_warnings_alone_are_no_failure(folder):
     assert b"[grader-metadata]" in run.stdout
 
 
+@pytest.mark.spec("D-B-5")
 def test_the_module_of_the_parser_is_accepted_with_one_note(folder):
     _workflow(folder, "")
 
@@ -142,7 +148,8 @@ def test_no_secret_is_shown(folder):
 
 
 @pytest.mark.parametrize("form", ["json", "sarif", "github"])
-def test_every_spelling_holds_every_finding(fifteen, form):
+@pytest.mark.usefixtures("fifteen")
+def test_every_spelling_holds_every_finding(form):
     text = aw("lint", "workflow.md", "--format", form).stdout.decode()
 
     assert len(re.findall(r'"level"|"severity"|^::', text, re.MULTILINE)) == 15
@@ -183,7 +190,8 @@ def _move_down(file):
     file.write_text(file.read_text("utf-8").replace("---\non", "---\n# a new line\non"), "utf-8")
 
 
-def test_annotations_are_what_the_runner_reads(fifteen):
+@pytest.mark.usefixtures("fifteen")
+def test_annotations_are_what_the_runner_reads():
     text = aw("lint", "workflow.md", "--format", "github").stdout.decode()
 
     for line in text.splitlines():
@@ -276,6 +284,7 @@ def test_what_is_no_workflow_is_said_to_be_none(folder, content):
     assert run.stdout.count(b"error") == 1
 
 
+@pytest.mark.spec("G-5-62", "D-C-3")
 def test_an_evaluator_that_is_no_text_is_named(folder):
     (folder / "value.sh").write_bytes(b"#!/usr/bin/env bash\necho \xff\n")
     _workflow(folder, f"graders:\n  operational-value:\n    run: value.sh\n{_META}")
@@ -285,22 +294,108 @@ def test_an_evaluator_that_is_no_text_is_named(folder):
     assert _rows(run) == [("value.sh", 2, 6, "grader-shell-not-utf8", "error")]
 
 
-def test_without_a_bash_parser_nothing_is_approved(folder, tmp_path):
+def test_without_a_bash_parser_nothing_is_approved(folder):
     (folder / "value.sh").write_text("#!/usr/bin/env bash\necho 1\n")
     _workflow(folder, f"graders:\n  operational-value:\n    run: value.sh\n{_META}")
     code = (
         "import sys; import aw_graders.analysis.bash.parser as parser; "
-        "import aw_graders.processes.children as children; "
         "from aw_graders.processes.children import ChildError\n"
         "def missing(*_, **__): raise ChildError('shfmt cannot be started')\n"
         "parser.run_child = missing; sys.argv = ['aw', 'lint', 'demo.md']; "
         "from aw_graders.cli.main import run; sys.exit(run())"
     )
 
-    command = [str(ROOT / ".venv" / "bin" / "python"), "-c", code]
+    command = [sys.executable, "-c", code]
     run = subprocess.run(command, capture_output=True, check=False)
 
     assert run.returncode == _FAILED
     assert run.stdout == b""
     assert run.stderr.count(b"\n") == 1
     assert b"shfmt" in run.stderr
+
+
+# --- Evaluators -------------------------------------------------------------
+
+
+def _evaluator(folder, text, more=""):
+    (folder / "value.sh").write_text(f"#!/usr/bin/env bash\n{text}\n", encoding="utf-8")
+    _workflow(folder, f"graders:\n  operational-value:\n    run: value.sh\n{_META}{more}")
+
+
+@pytest.mark.spec("G-5-81", "G-5-82", "G-5-83", "G-8-6", "D-C-11", "D-C-13", "D-C-14", "D-C-21")
+@pytest.mark.parametrize("more", ["", "    enabled: false\n"])
+@pytest.mark.parametrize(
+    ("text", "code"),
+    [
+        ('jq . "$1" > out.json', "grader-shell-file-write"),
+        ("tmp=$(mktemp)", "grader-shell-file-write"),
+        ("source ./lib.sh", "grader-shell-dynamic"),
+        ('eval "$x"', "grader-shell-dynamic"),
+        ('bash "$1"', "grader-shell-dynamic"),
+        ("if true; then", "grader-shell-syntax"),
+    ],
+)
+def test_what_writes_or_hides_what_it_runs_is_refused(folder, text, code, more):
+    _evaluator(folder, text, more)
+
+    run = aw("lint", "demo.md", "--rules", "grader-shell-file-write", "--json")
+
+    assert run.returncode == _FOUND
+    assert code in {row[3] for row in _rows(run)}
+    assert {row[:2] for row in _rows(run)} <= {("value.sh", 2), ("value.sh", 3)}
+
+
+@pytest.mark.spec("G-5-84")
+def test_reading_the_session_and_printing_are_clean(folder):
+    _evaluator(
+        folder,
+        'count=$(jq -s length "$1" 2>/dev/null)\n'
+        'grep -c x "$GH_AW_SESSION_FILE" >/dev/null || echo none >&2\n'
+        'printf \'[{"id":"n","value":%s}]\\n\' "$count" >/dev/stdout',
+    )
+
+    run = aw("lint", "demo.md")
+
+    assert (run.returncode, run.stdout) == (_CLEAN, b"")
+
+
+@pytest.mark.spec("G-5-71", "D-C-12")
+@pytest.mark.parametrize(
+    ("text", "rule", "said"),
+    [
+        ("jq -s length", "grader-shell-legacy-stdin", "$1"),
+        ('jq .run.id "$1"', "grader-shell-legacy-request", ""),
+        ("curl -s https://example.com", "grader-shell-fetch", ""),
+        ("find . -name '*.py'", "grader-shell-checkout-scan", ""),
+    ],
+)
+def test_what_an_evaluator_should_not_do_is_a_warning_with_a_hint(folder, text, rule, said):
+    _evaluator(folder, text)
+
+    run = aw("lint", "demo.md", "--json")
+    alone = aw("lint", "demo.md", "--json", "--rules", rule)
+
+    assert run.returncode == _CLEAN
+    assert (rule, "warning") in {row[3:] for row in _rows(run)}
+    assert said in json.loads(alone.stdout)["findings"][0]["hint"]
+
+
+@pytest.mark.spec("G-5-60", "G-5-61", "D-C-3")
+@pytest.mark.parametrize(
+    ("content", "codes"),
+    [
+        (b"#!/usr/bin/env bash\n" + b"#" * (65_536 - 21) + b"\n", set()),
+        (b"#!/usr/bin/env bash\n" + b"#" * (65_536 - 20) + b"\n", {"grader-shell-too-large"}),
+        (b"#!/opt/x/bash\n", set()),
+        (b"#!/bin/sh\n", {"grader-shell-shebang"}),
+        (b"#!/usr/bin/env bash -e\n", {"grader-shell-shebang"}),
+        (b"echo 1\n", {"grader-shell-shebang"}),
+    ],
+)
+def test_an_evaluator_is_a_small_bash_file(folder, content, codes):
+    _evaluator(folder, "")
+    (folder / "value.sh").write_bytes(content)
+
+    run = aw("lint", "demo.md", "--json", "--rules", "configuration")
+
+    assert {row[3] for row in _rows(run)} == codes

@@ -1,6 +1,7 @@
 """Registry, docs, vectors, example and exports name the same things."""
 
 import ast
+import re
 import subprocess
 import sys
 
@@ -57,3 +58,38 @@ def test_the_example_is_what_its_tool_makes():
 def test_public_names_exist():
     assert sorted(aw_graders.__all__) == list(aw_graders.__all__)
     assert all(getattr(aw_graders, name) is not None for name in aw_graders.__all__)
+
+
+_CODE = re.compile(
+    r"(?:config|evaluator|frontmatter|import|workflow|lint|grader)(?:-[a-z0-9]+)+", re.ASCII
+)
+
+
+def _codes_in(room):
+    for file in (ROOT / "src" / "aw_graders" / room).rglob("*.py"):
+        for node in ast.walk(ast.parse(file.read_text("utf-8"))):
+            is_text = isinstance(node, ast.Constant) and isinstance(node.value, str)
+            if is_text and _CODE.fullmatch(node.value):
+                yield node.value
+
+
+@pytest.mark.parametrize("room", ["config", "analysis", "flows"])
+def test_every_code_of_a_diagnostic_has_a_page(room):
+    codes = set(_codes_in(room))
+
+    assert codes
+    assert codes <= _pages()
+
+
+def test_every_page_is_about_a_code():
+    codes = {code for room in ("config", "analysis", "flows") for code in _codes_in(room)}
+
+    assert _pages() <= codes
+    assert all(
+        (ROOT / "docs" / "errors" / f"{page}.md").read_text("utf-8").startswith(f"# {page}\n")
+        for page in _pages()
+    )
+
+
+def _pages():
+    return {file.stem for file in (ROOT / "docs" / "errors").glob("*.md")}

