@@ -79,7 +79,7 @@ def _clean(root: Path) -> None:
         stop(
             Exit.FAILED,
             f"{failure.filename or root}: {failure.strerror or failure}; "
-            "what an earlier attempt published cannot be removed, remove it and run again",
+            "nothing was published, and files of an earlier attempt may be left; mend it and run again",
         )
 
 

@@ -5,9 +5,10 @@ import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
+import msgspec
 
 from aw_graders import _json
 from aw_graders.cli.exits import SECRET_NAMES, Exit, stop
@@ -17,6 +18,7 @@ from aw_graders.graders import (
     BUILT_IN,
     GraderSettings,
     GraderSpec,
+    Result,
     default_settings,
     grade_lookups,
     results_document,
@@ -25,6 +27,7 @@ from aw_graders.graders import (
 from aw_graders.session.limits import MAX_CONFIG_BYTES, MAX_SHOWN_PROBLEMS
 
 if TYPE_CHECKING:
+    from aw_graders.config import CustomGrader
     from aw_graders.redaction import KnownValues
 
 
@@ -62,40 +65,104 @@ def run(  # noqa: PLR0917 - one parameter per option
     strict: bool,
     secret_values: Path | None,
 ) -> None:
-    """Grade one session with the ten default graders, or as --config says.
+    """Grade one session with the ten default graders, or as --config or a workflow says.
+
+    WORKFLOW is the path or the id of a workflow; its graders run, custom ones in their cage. GRADER
+    is one of them: its result is printed alone.
 
     The session comes from --session FILE, or from standard input. Give --session more than once
     for the files of one recording.
     """
-    if workflow or grader or run_id:
+    if run_id is not None:
         stop(
             Exit.USAGE,
-            f'"{workflow}": grading by workflow is not supported yet; use --session FILE',
+            f"{run_id}: a run cannot be downloaded yet; use --session FILE with its session",
         )
-    settings = _settings(config, picked)
+    if workflow is not None and (config is not None or picked):
+        stop(Exit.USAGE, "WORKFLOW says which graders run; leave out --config and --grader")
+    named = _named_secrets(secret_values)
+    reading = _Reading(sessions, named, lenient=lenient, strict=strict)
+    if workflow is None:
+        graded = _grade(_settings(config, picked), reading)
+    else:
+        graded = _grade_by_workflow(workflow, grader, reading)
+    if output is not None:
+        _write(output, graded)
+    _print(graded, alone=grader is not None, as_json=as_json)
+    if check and any(result.status in {"fail", "error"} for result in graded.results):
+        raise SystemExit(int(Exit.FOUND))
+
+
+class _Reading(msgspec.Struct, frozen=True):
+    """Which session, and how it is read."""
+
+    sessions: tuple[Path, ...]
+    named: "KnownValues | None"
+    lenient: bool
+    strict: bool
+
+
+class _Graded(msgspec.Struct, frozen=True):
+    """The graders that ran, and what they found."""
+
+    settings: tuple[GraderSettings, ...]
+    results: tuple[Result, ...]
+    observed: Observed
+    custom: "tuple[CustomGrader, ...]" = ()
+
+    def document(self) -> dict[str, Any]:
+        """Make the results document."""
+        context = self.observed.lookups.context
+        return results_document(self.results, context, partial=self.observed.partial)
+
+
+def _grade(settings: tuple[GraderSettings, ...], reading: _Reading) -> _Graded:
+    """Grade with built-ins alone, a large session as a stream."""
     from aw_graders.cli.inputs import load_observed  # noqa: PLC0415 - not for usage errors
 
     whole = any(item.enabled and BUILT_IN[item.id].needs_events for item in settings)
-    named = _named_secrets(secret_values)
     name, observed = load_observed(
-        sessions, lenient=lenient, strict=strict, whole=whole, named=named
+        reading.sessions,
+        lenient=reading.lenient,
+        strict=reading.strict,
+        whole=whole,
+        named=reading.named,
     )
-    _say(name, observed, named)
-    lookups = observed.lookups
-    results = grade_lookups(lookups, settings)
-    document = results_document(results, lookups.context, partial=observed.partial)
-    if output is not None:
-        _write(output, settings, document)
-    if as_json:
-        sys.stdout.buffer.write(_json.pretty(document))
-        sys.stdout.buffer.flush()
-    else:
-        from aw_graders.reports.results import render_results  # noqa: PLC0415
+    _say(name, observed, reading.named)
+    return _Graded(settings, grade_lookups(observed.lookups, settings), observed)
 
-        table = render_results(results, lookups.context, partial=observed.partial)
-        click.echo(table, nl=False)
-    if check and any(result.status in {"fail", "error"} for result in results):
-        raise SystemExit(int(Exit.FOUND))
+
+def _grade_by_workflow(workflow: str, grader: str | None, reading: _Reading) -> _Graded:
+    """Grade as a workflow says."""
+    # Settings, parsers and runtimes are loaded for those who have a workflow.
+    from aw_graders.cli.workflows import ask, observe_and_run, say_failures  # noqa: PLC0415
+
+    asked = ask(workflow, grader)
+    settings = asked.chosen.settings
+    if not asked.chosen.custom:
+        return _grade(settings, reading)
+    name, observed, runs = observe_and_run(
+        asked, reading.sessions, reading.named, lenient=reading.lenient, strict=reading.strict
+    )
+    _say(name, observed, reading.named)
+    say_failures(asked, runs)
+    results = (*grade_lookups(observed.lookups, settings), *(run.result for run in runs))
+    registered = tuple(item.registered() for item in asked.chosen.graders)
+    return _Graded(settings, results, observed, registered)
+
+
+def _print(graded: _Graded, *, alone: bool, as_json: bool) -> None:
+    document = graded.document()
+    if alone or as_json:
+        shown = document["results"][0] if alone else document
+        sys.stdout.buffer.write(_json.pretty(shown))
+        sys.stdout.buffer.flush()
+        return
+    from aw_graders.reports.results import render_results  # noqa: PLC0415
+
+    context = graded.observed.lookups.context
+    table = render_results(graded.results, context, partial=graded.observed.partial)
+    click.echo(table, nl=False)
 
 
 def _settings(config: Path | None, picked: Sequence[str]) -> tuple[GraderSettings, ...]:
@@ -146,12 +213,13 @@ def _say(name: str, observed: Observed, named: "KnownValues | None") -> None:
         click.echo(f"aw: {printable(mask_text(line, named))}", err=True)
 
 
-def _write(output: Path, settings: Sequence[GraderSettings], document: dict[str, object]) -> None:
+def _write(output: Path, graded: _Graded) -> None:
     from aw_graders.artifacts import write_documents  # noqa: PLC0415
     from aw_graders.config import manifest_document  # noqa: PLC0415
 
     try:
-        write_documents(output, manifest_document(settings), document)
+        manifest = manifest_document(graded.settings, graded.custom)
+        write_documents(output, manifest, graded.document())
     except OSError as failure:
         stop(Exit.FAILED, f"{output}: cannot be written: {failure.strerror or failure}")
 

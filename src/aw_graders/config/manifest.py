@@ -23,10 +23,11 @@ from aw_graders.graders.settings import GraderSettings
 MANIFEST_VERSION: Final = 2
 _SOURCE: Final = "builtin"
 _FIELDS: Final = (
-    "id", "name", "description", "source", "enabled", "unit", "direction",
+    "id", "name", "description", "enabled", "unit", "direction",
     "threshold", "min", "max", "config",
 )  # fmt: skip
-_REQUIRED: Final = ("id", "name", "source", "enabled", "unit", "direction")
+_REQUIRED: Final = ("id", "name", "enabled", "unit", "direction")
+_WRITTEN: Final = (*_REQUIRED, "source")
 _TEXTS: Final = ("name", "description", "unit", "direction")
 _NUMBERS: Final = ("threshold", "min", "max")
 
@@ -141,7 +142,7 @@ def _written(settings: GraderSettings) -> dict[str, object]:
         "max": settings.maximum,
         "config": thaw(settings.config) or None,
     }
-    return {name: value for name, value in row.items() if name in _REQUIRED or value is not None}
+    return {name: value for name, value in row.items() if name in _WRITTEN or value is not None}
 
 
 def _graders(document: JsonValue) -> Sequence[JsonValue]:
@@ -167,6 +168,25 @@ def _read(place: str, item: JsonValue, registry: Mapping[str, GraderSpec]) -> Gr
     if not isinstance(item, Mapping):
         msg = f"{place} is an object"
         raise ManifestError(msg)
+    settings = read_settings_row(place, {k: v for k, v in item.items() if k != "source"})
+    if "source" not in item:
+        msg = f'{place} lacks the field "source"'
+        raise ManifestError(msg)
+    if item["source"] != _SOURCE:
+        msg = f'"source" of {place} has a wrong type or value'
+        raise ManifestError(msg)
+    if settings.id not in registry:
+        msg = f"{place}: no grader is called {quoted(settings.id)}"
+        raise ManifestError(msg)
+    return settings
+
+
+def read_settings_row(place: str, item: Mapping[str, JsonValue]) -> GraderSettings:
+    """Read the settings of one grader, whatever its source.
+
+    Takes: how to call the row in a message; the row without `source`.
+    Raises: ManifestError as `read_manifest` does.
+    """
     for name in item:
         if name not in _FIELDS:
             msg = f"{place} has no field {quoted(name)}"
@@ -179,17 +199,12 @@ def _read(place: str, item: JsonValue, registry: Mapping[str, GraderSpec]) -> Gr
         if not _is_right(name, value):
             msg = f'"{name}" of {place} has a wrong type or value'
             raise ManifestError(msg)
-    if item["id"] not in registry:
-        msg = f"{place}: no grader is called {quoted(str(item['id']))}"
-        raise ManifestError(msg)
     return _settings(cast("Mapping[str, JsonValue]", freeze(thaw(item))))
 
 
 def _is_right(name: str, value: JsonValue) -> bool:
     if name in _NUMBERS:
         return _is_number(value)
-    if name == "source":
-        return value == _SOURCE
     if name == "enabled":
         return isinstance(value, bool)
     if name == "config":

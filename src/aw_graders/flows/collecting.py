@@ -52,14 +52,19 @@ def in_written_order(session: Session) -> Session:
 
 
 def collect_files(
-    files: Sequence[SourceFile], *, kind: str | None = None, lenient: bool = False
+    files: Sequence[SourceFile],
+    *,
+    kind: str | None = None,
+    lenient: bool = False,
+    strict: bool = False,
 ) -> Collection:
     """Read one recording, or a unified session, as a whole session.
 
-    Takes: `kind`, the id of the collector that is to read it whatever it looks like.
+    Takes: `kind`, the id of the collector that is to read it whatever it looks like; `lenient` and
+        `strict` as in `read_evidence`.
     Raises: SessionFormatError.
     """
-    evidence = read_evidence(files, lenient=lenient, strict=False, kind=kind)
+    evidence = read_evidence(files, lenient=lenient, strict=strict, kind=kind)
     session = evidence.session
     if not evidence.is_unified:
         session = assemble(Collected(session.events[1:], evidence.notes))

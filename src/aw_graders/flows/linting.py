@@ -10,7 +10,7 @@ from aw_graders.analysis.suppressions import Suppression, read_suppressions
 from aw_graders.config.files import FileProblem, read_bounded
 from aw_graders.config.frontmatter import frontmatter_of, has_frontmatter
 from aw_graders.config.positions import Positions
-from aw_graders.config.workflow import read_workflow
+from aw_graders.config.workflow import Workflow, read_workflow
 from aw_graders.diagnostics import Diagnostic, Location, did_you_mean, quoted
 from aw_graders.flows.analysing import (
     CONFIGURATION,
@@ -115,6 +115,17 @@ def lint_file(
         `configuration` is not asked for, since then no rule could look at anything;
         ParserMissingError as `analyse_workflow` does.
     """
+    return lint_workflow(path, rules, strict_coverage=strict_coverage)[1]
+
+
+def lint_workflow(
+    path: Path, rules: Collection[str] = RULES, *, strict_coverage: bool = False
+) -> tuple[Workflow | None, Analysed]:
+    """Lint one workflow, and return it as it was read; None when it is no text.
+
+    The code in it is that which was looked at: nothing is read a second time.
+    Raises: as `lint_file` does.
+    """
     repository = Repository(path)
     name = repository.inside(path)
     try:
@@ -129,14 +140,14 @@ def lint_file(
         if CONFIGURATION not in rules:
             msg = f"{path}: is not UTF-8 text (byte {failure.start}), so no rule could be applied"
             raise LintInputError(msg) from failure
-        return _not_utf8(str(path), before, content)
+        return None, _not_utf8(str(path), before, content)
     workflow = read_workflow(name, text, repository)
     if workflow.root is None and CONFIGURATION not in rules:
         first = workflow.diagnostics[0]
         msg = f"{path}:{first.location.line}: {first.message}, so no rule could be applied"
         raise LintInputError(msg)
     analysed = analyse_workflow(workflow, rules, strict_coverage=strict_coverage)
-    return _without_suppressed(analysed, rules)
+    return workflow, _without_suppressed(analysed, rules)
 
 
 def _not_utf8(path: str, before: str, content: bytes) -> Analysed:
