@@ -1,5 +1,6 @@
 """Writing files of an artifact, all of them whole or none at all."""
 
+import contextlib
 import os
 import tempfile
 from collections.abc import Iterable, Mapping
@@ -80,4 +81,6 @@ def remove(paths: Iterable[Path]) -> None:
     for path in paths:
         if path.parent.is_symlink():
             raise OSError(None, "is a symbolic link", str(path.parent))
-        path.unlink(missing_ok=True)
+        # Where a folder should be and is none, there is nothing to remove.
+        with contextlib.suppress(NotADirectoryError):
+            path.unlink(missing_ok=True)

@@ -1,11 +1,11 @@
-"""`aw graders`: run, list, explain."""
+"""`aw graders`: run, job, verify, list, explain."""
 
 import fnmatch
 import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import click
 import msgspec
@@ -222,6 +222,52 @@ def _write(output: Path, graded: _Graded) -> None:
         write_documents(output, manifest, graded.document())
     except OSError as failure:
         stop(Exit.FAILED, f"{output}: cannot be written: {failure.strerror or failure}")
+
+
+@COMMAND.command("job")
+@click.option(
+    "--usage",
+    type=click.Path(path_type=Path),
+    required=True,
+    metavar="DIR",
+    help="The downloaded usage artifact; it is not written to.",
+)
+@click.option(
+    "--manifest",
+    type=click.Path(path_type=Path),
+    required=True,
+    metavar="FILE",
+    help="The frozen graders, as compiled.",
+)
+@click.option("-o", "--output", type=click.Path(path_type=Path), required=True, metavar="DIR")
+@click.option("--json", "as_json", is_flag=True, help="Print the combined results document.")
+def job(usage: Path, manifest: Path, output: Path, as_json: bool) -> None:
+    """Run custom graders over a published session, in their cage: the graders job's step.
+
+    A grader that fails is a result; a missing or foreign session ends the job with status 3.
+    """
+    from aw_graders.cli.graders_job import run_graders_job  # noqa: PLC0415 - loads the runtimes
+
+    run_graders_job(usage, manifest, output, as_json=as_json)
+
+
+@COMMAND.command("verify")
+@click.argument("arguments", nargs=-1, metavar="(EVALUATOR.sh | WORKFLOW GRADER) FIXTURES.json")
+@click.option(
+    "--direction",
+    type=click.Choice(["higher_is_better", "lower_is_better"]),
+    help="Which values of EVALUATOR.sh are better.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print what differs as JSON.")
+def verify(
+    arguments: tuple[str, ...],
+    direction: Literal["higher_is_better", "lower_is_better"] | None,
+    as_json: bool,
+) -> None:
+    """Try a custom grader on fixtures, in the runtime that a workflow has, each twice."""
+    from aw_graders.cli.fixtures import verify_fixtures  # noqa: PLC0415 - loads the runtimes
+
+    raise SystemExit(verify_fixtures(arguments, direction, as_json=as_json))
 
 
 @COMMAND.command("list")

@@ -194,10 +194,11 @@ def _content(path: Path, most: int) -> bytes:
         said = missing if isinstance(failure, FileNotFoundError) else None
         msg = f"{path}: {said or f'cannot be read: {failure.strerror or failure}'}"
         raise UsageError(msg) from failure
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        os.close(descriptor)
+        msg = f"{path}: is no regular file"
+        raise UsageError(msg)
     with os.fdopen(descriptor, "rb") as file:
-        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-            msg = f"{path}: is no regular file"
-            raise UsageError(msg)
         content = file.read(most + 1)
     if len(content) > most:
         msg = f"{path}: has more than {most:,} bytes"
