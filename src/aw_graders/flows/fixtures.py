@@ -22,7 +22,7 @@ from aw_graders.runtimes.bash import read_metrics
 from aw_graders.runtimes.outcome import Failure
 from aw_graders.session import SessionFormatError, read_session
 
-_FIELDS: Final = frozenset({"name", "session", "config", "expected"})
+_FIELDS: Final = ("config", "expected", "name", "session")
 # What every set has to show, each told by the first word of a fixture's name.
 REQUIRED_KINDS: Final = ("attained", "missed", "unavailable", "malformed")
 _WITHOUT_VALUE: Final = frozenset({"unavailable", "malformed"})
@@ -95,12 +95,10 @@ def read_fixtures(content: bytes, *, is_script: bool) -> tuple[Fixture, ...]:
 
 def _read(number: int, row: JsonValue, *, is_script: bool) -> Fixture:
     place = f"fixture {number + 1}"
-    if not isinstance(row, dict) or set(row) != _FIELDS:
+    if not isinstance(row, dict) or tuple(sorted(row)) != _FIELDS:
         msg = f"{place} is no object of exactly name, session, config and expected"
         raise FixtureError(msg)
-    name, session, config, expected = (
-        row[key] for key in ("name", "session", "config", "expected")
-    )
+    config, expected, name, session = (row[key] for key in _FIELDS)
     if not isinstance(name, str) or not name.strip():
         msg = f"{place} has no name"
         raise FixtureError(msg)
@@ -111,18 +109,18 @@ def _read(number: int, row: JsonValue, *, is_script: bool) -> Fixture:
     if not isinstance(session, list):
         msg = f'{place}: "session" is an array of events'
         raise FixtureError(msg)
-    encoded = _json.compact(thaw(cast("JsonValue", session)))
+    encoded = _json.compact(thaw(session))
     try:
         read_session(encoded)
     except SessionFormatError as failure:
         msg = f"{place}: {failure.problem.text('session')}; put malformed evidence inside valid events"
         raise FixtureError(msg) from failure
-    problem = _expected_problem(cast("JsonValue", expected), is_script=is_script)
+    problem = _expected_problem(expected, is_script=is_script)
     if problem is not None:
         msg = f'{place}: "expected" {problem}'
         raise FixtureError(msg)
-    frozen = cast("Mapping[str, JsonValue]", freeze(cast("JsonValue", config)))
-    return Fixture(name, encoded, frozen, freeze(cast("JsonValue", expected)))
+    frozen = cast("Mapping[str, JsonValue]", freeze(config))
+    return Fixture(name, encoded, frozen, freeze(expected))
 
 
 def _expected_problem(expected: JsonValue, *, is_script: bool) -> str | None:

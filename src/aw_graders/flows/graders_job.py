@@ -130,15 +130,19 @@ def _check_registered(document: Mapping[str, Any], graders: Sequence[Executable]
 
 
 def _built_in(results: Mapping[str, Any]) -> list[Any]:
-    entries = results["results"]
-    if any(not isinstance(item, dict) or item.get("source") != "builtin" for item in entries):
+    entries: list[Any] = results["results"]
+    if not all(isinstance(item, dict) and _is_built_in(cast("Any", item)) for item in entries):
         msg = f"{USAGE_FILES.results}: holds an entry that is no built-in's"
         raise UsageError(msg)
-    return list(entries)
+    return entries
+
+
+def _is_built_in(entry: Mapping[str, Any]) -> bool:
+    return entry.get("source") == "builtin"
 
 
 def _built_in_rows(manifest: Mapping[str, Any]) -> list[Any]:
-    return [row for row in manifest["graders"] if row["source"] == "builtin"]
+    return [row for row in manifest["graders"] if _is_built_in(row)]
 
 
 def _described(grader: Executable) -> Any:
