@@ -4,6 +4,7 @@ import json
 import os
 
 import pytest
+from jsonschema import Draft202012Validator
 
 from tests.cli.custom import EVALUATOR, SCRIPT, SESSION, THROWS, entry, repository
 from tests.cli.test_graders_run import aw
@@ -176,3 +177,26 @@ def test_written_files_register_custom_graders_without_their_code(tmp_path):
         {"id", "source", "enabled", "digest"}
     ] * 2
     assert os.listdir(tmp_path / "out")
+
+
+_EVERYTHING = """\
+const {stats, toolCalls, toolCallsById, trace} = helpers.createSessionLookups(session);
+const seen = {stats, toolCalls, toolCallsById, trace};
+return {value: 1, diagnostics: JSON.parse(JSON.stringify(seen))};
+"""
+
+
+@pytest.mark.parametrize("name", ["workflow-run.jsonl", "claude-code.jsonl"])
+def test_the_lookups_of_a_script_hold_their_schema(tmp_path, monkeypatch, name):
+    folder = tmp_path / "other"
+    repository(folder, entry("everything", _EVERYTHING), evaluator=None)
+    monkeypatch.chdir(folder)
+
+    run = aw("graders", "run", "demo", "everything", "--session", SESSION.parent / name)
+
+    schema = json.loads(aw("schema", "lookups").stdout)
+    lookups = json.loads(run.stdout)["diagnostics"]
+    faults = [fault.message for fault in Draft202012Validator(schema).iter_errors(lookups)]
+    assert faults == []
+    assert lookups["stats"]["toolCalls"] == len(lookups["toolCalls"]) > 0
+    assert set(lookups["stats"]) == set(schema["properties"]["stats"]["properties"])

@@ -3,6 +3,7 @@
 from typing import Any, Final
 
 from aw_graders.config.schema import frontmatter_schema
+from aw_graders.reports.lookups_schema import lookups_schema
 from aw_graders.session.limits import MAX_SAFE_INTEGER
 
 _DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
@@ -138,6 +139,7 @@ def _document(title: str, body: dict[str, Any]) -> dict[str, Any]:
 
 SCHEMAS: Final[dict[str, dict[str, Any]]] = {
     "frontmatter": _document("Graders in the frontmatter of a workflow", frontmatter_schema()),
+    "lookups": _document("What createSessionLookups gives a script", lookups_schema()),
     "session": _document(
         "Unified session, as a JSON array of events", {"type": "array", "items": _EVENT}
     ),
