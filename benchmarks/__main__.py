@@ -24,6 +24,7 @@ from aw_graders.graders import BUILT_IN, grade_lookups, settings_of
 from aw_graders.lookups import create_session_lookups
 from aw_graders.redaction import redact
 from aw_graders.session import Session, read_session
+from benchmarks.custom import scripted
 from benchmarks.generate import (
     CONSTRAINTS,
     MANY_CALLS,
@@ -150,6 +151,15 @@ def _inside(path: Path) -> list[Row]:
     ]
 
 
+def _custom() -> list[Row]:
+    """Compare one run of a script with the bare engine, in turn."""
+    run = scripted(_ROOT / "examples" / "workflow-run.jsonl")
+    run()
+    pairs = [(_timed(run), _seconds((_NODE, "-e", "0"))) for _ in range(15)]
+    script, node = (statistics.median(side) for side in zip(*pairs, strict=True))
+    return [Row("custom script, small session / node -e 0", script / node, most=3)]
+
+
 def _trajectories() -> list[Row]:
     """Time every trajectory grader on trajectories of the largest size; the slowest one counts."""
     slowest = 0.0
@@ -186,7 +196,7 @@ def _rows(folder: Path) -> list[Row]:
     write_session(twice, SMALL_EVENTS, events=2 * _GROWTH_EVENTS)
     n, double = _medians((*_GRADE, str(once)), (*_GRADE, str(twice)))
     rows.append(Row("growth: time at 500k events / time at 250k", double / n, most=2.15))
-    return rows + _started() + _trajectories()
+    return rows + _started() + _custom() + _trajectories()
 
 
 def _page(rows: Sequence[Row]) -> str:
