@@ -139,6 +139,10 @@ def _run(script: Path, work: Path) -> tuple[int | None, bytes, bytes]:
         group=_NOBODY if is_root else None,
         extra_groups=() if is_root else None,
     )
+    if is_root:
+        # Else /dev/stdout and /dev/stderr could not be opened.
+        for pipe in filter(None, (process.stdout, process.stderr)):
+            os.fchown(pipe.fileno(), _NOBODY, _NOBODY)
     status: int | None
     try:
         stdout, stderr = process.communicate(timeout=_SECONDS)
@@ -151,9 +155,8 @@ def _run(script: Path, work: Path) -> tuple[int | None, bytes, bytes]:
     if status is None:
         with contextlib.suppress(subprocess.TimeoutExpired):
             stdout, stderr = process.communicate(timeout=1)
-        for pipe in (process.stdout, process.stderr):
-            if pipe is not None:
-                pipe.close()
+        for pipe in filter(None, (process.stdout, process.stderr)):
+            pipe.close()
         process.wait()
     return status, stdout, stderr
 
