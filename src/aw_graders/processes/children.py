@@ -81,7 +81,9 @@ def run_child(
     report = None if fences is None else Report()
     try:
         child = subprocess.Popen(  # noqa: S603 - the callers' commands are fixed, without a shell
-            parts if fences is None or report is None else fenced(parts, fences, report),
+            parts
+            if fences is None or report is None
+            else fenced(parts, fences, report, environment or ()),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,

@@ -3,7 +3,7 @@
 import json
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Final, Literal, TypeAlias
 
@@ -87,10 +87,17 @@ class Report:
         return msgspec.json.decode(text, type=Launched) if text else None
 
 
-def fenced(command: Sequence[str], fences: Fences, report: Report) -> list[str]:
-    """Return the command that puts the fences up and then becomes `command`."""
+def fenced(
+    command: Sequence[str], fences: Fences, report: Report, names: Iterable[str] = ()
+) -> list[str]:
+    """Return the command that puts the fences up and then becomes `command`.
+
+    `names` are the variables of its environment: a launcher in Python may find more, which it adds
+    itself when no language is set.
+    """
     order = {
         "report": report.writing,
+        "environment": [*names],
         "fences": fences.names,
         "readable": [*_READABLE, *fences.readable],
         "executable": [command[0], *_LIBRARIES],

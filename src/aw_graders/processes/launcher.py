@@ -4,6 +4,7 @@ Run as a script of its own, `python -I -S launcher.py ORDER PROGRAM ARGUMENT…`
 touch the process that asked for them. `ORDER` is a JSON object:
 
 * `report`: the descriptor to write the answer to, one JSON object;
+* `environment`: the names of the variables that the program may find;
 * `fences`: names out of `FENCES`; one that the machine does not have is left out and not reported;
 * `readable`, `executable`: paths that stay readable when `landlock` stands; the rest is closed;
 * `data_bytes`: how much the program may allocate, or null;
@@ -188,6 +189,9 @@ def main(arguments: Sequence[str]) -> None:
     if order["data_bytes"] is not None:
         limit = order["data_bytes"]
         resource.setrlimit(resource.RLIMIT_DATA, (limit, limit))
+    for name in {*os.environ} - {*order["environment"]}:
+        # The interpreter itself sets one, LC_CTYPE, when it is started without a language.
+        del os.environ[name]
     command, group = list(arguments[1:]), order["group"]
     os.set_inheritable(order["report"], False)  # noqa: FBT003 - its signature
     if group is not None:

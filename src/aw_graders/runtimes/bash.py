@@ -34,7 +34,7 @@ _WORK: Final = "work"
 _GROUP: Final = Group(MAX_EVALUATOR_PROCESSES, MAX_EVALUATOR_MEMORY_BYTES)
 _MAX_SAID_CHARACTERS: Final = 2000
 _NOT_FOUND: Final = re.compile(r": line (\d+): ([^\s:]{1,100}): command not found")
-_METRIC: Final = frozenset({"id", "value"})
+_METRIC: Final[frozenset[str]] = frozenset({"id", "value"})
 _MIB: Final = 1 << 20
 
 

@@ -13,6 +13,7 @@ import msgspec
 
 from aw_graders import _json
 from aw_graders._json import JsonValue, freeze, thaw
+from aw_graders.analysis.javascript.places import Places
 from aw_graders.config.executable import Executable
 from aw_graders.processes.children import ChildError, Ended, Stage, run_child
 from aw_graders.processes.fences import Fences
@@ -129,7 +130,7 @@ def run_script(grader: Executable, session: SessionText) -> Ran:
         )
     except ChildError as failure:
         return Ran(Failure(str(failure)))
-    return Ran(_answer(ended), ended.fences)
+    return Ran(_answer(ended, grader.code.decode("utf-8", "replace")), ended.fences)
 
 
 @cache
@@ -147,7 +148,7 @@ def _bound_memory(process: int) -> None:
     resource.prlimit(process, resource.RLIMIT_DATA, (limit, limit))
 
 
-def _answer(ended: Ended) -> Answer | Failure:
+def _answer(ended: Ended, source: str) -> Answer | Failure:
     if ended.timed_out:
         if ended.was_ready:
             return Failure(f"timed out: the script ran longer than {SCRIPT_SECONDS:g} seconds")
@@ -160,7 +161,7 @@ def _answer(ended: Ended) -> Answer | Failure:
         reply = _json.decode(ended.stdout)
     except ValueError:
         return Failure("the script's process gave no answer")
-    return _read(reply) if isinstance(reply, dict) else Failure("the answer is no object")
+    return _read(reply, source) if isinstance(reply, dict) else Failure("the answer is no object")
 
 
 def _crash(ended: Ended) -> Failure:
@@ -174,10 +175,14 @@ def _crash(ended: Ended) -> Failure:
     return Failure(f"the script's process ended with exit status {ended.status}")
 
 
-def _read(reply: dict[str, Any]) -> Answer | Failure:
+def _read(reply: dict[str, Any], source: str) -> Answer | Failure:
     """Read what the worker wrote; its realm has checked it, and this side does not rely on that."""
     if "error" in reply:
-        return Failure(str(reply["error"]), _place(reply, "line"), _place(reply, "column"))
+        line, column = _place(reply, "line"), _place(reply, "column")
+        if line is not None and column is not None:
+            # The engine counts units of UTF-16; people count characters.
+            line, column, _ = Places(source).of_units(line, column)
+        return Failure(str(reply["error"]), line, column)
     value, diagnostics = reply.get("value"), reply.get("diagnostics")
     if isinstance(value, bool) or not (value is None or isinstance(value, int | float)):
         return Failure("the answer holds no number")

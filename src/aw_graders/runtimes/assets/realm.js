@@ -6,7 +6,7 @@
   "use strict";
 
   const { apply, ownKeys, getOwnPropertyDescriptor: describe, defineProperty } = Reflect;
-  const { freeze, getPrototypeOf } = Object;
+  const { freeze, getPrototypeOf, hasOwn } = Object;
   const { isArray } = Array;
   const { isFinite } = Number;
   const { parse, stringify } = JSON;
@@ -15,6 +15,7 @@
   const floor = Math.floor;
   const execute = RegExp.prototype.exec;
   const slice = String.prototype.slice;
+  const charCodeAt = String.prototype.charCodeAt;
   const join = Array.prototype.join;
   const values = Array.prototype.values;
   const mapGet = Map.prototype.get;
@@ -205,7 +206,8 @@
 
   class Breach {
     constructor(text) {
-      this.text = text;
+      // Not by assignment: that would call a setter which the script gave to all objects.
+      defineProperty(this, "text", { __proto__: null, value: text });
     }
   }
 
@@ -221,7 +223,7 @@
   function field(owner, name) {
     const property = describe(owner, name);
     if (property === undefined) return undefined;
-    if (!("value" in property)) throw new Breach(`"${name}" of the result is a getter`);
+    if (!hasOwn(property, "value")) throw new Breach(`"${name}" of the result is a getter`);
     return property.value;
   }
 
@@ -238,20 +240,39 @@
     if (typeof value === "string") return stringify(value);
     if (typeof value !== "object") throw new Breach(`"diagnostics" holds ${kindOf(value)}`);
     if (depth === 0) throw new Breach(`"diagnostics" is nested more than ${MAX_DEPTH} deep`);
-    const keys = ownKeys(value);
-    const isList = isArray(value);
+    return isArray(value) ? listText(value, depth) : recordText(value, depth);
+  }
+
+  function listText(list, depth) {
+    const length = describe(list, "length").value;
+    let text = "";
+    for (let index = 0; index < length; index += 1) {
+      const property = describe(list, index);
+      // A hole would move what stands behind it.
+      if (property === undefined) throw new Breach('"diagnostics" holds an array with nothing in a place');
+      text += `${index === 0 ? "" : ","}${jsonText(partOf(property), depth - 1)}`;
+    }
+    return `[${text}]`;
+  }
+
+  function recordText(record, depth) {
+    if (typeof record.toJSON === "function") throw new Breach(`"diagnostics" holds ${TO_JSON}`);
+    const keys = ownKeys(record);
     let text = "";
     for (let index = 0; index < keys.length; index += 1) {
       const key = keys[index];
-      const property = describe(value, key);
-      if (property === undefined || typeof key !== "string") continue;
-      if (isList ? key === "length" : !property.enumerable) continue;
-      if (!("value" in property)) throw new Breach('"diagnostics" holds a getter');
-      const part = property.value;
-      if (part === undefined && !isList) continue;
-      text += `${text === "" ? "" : ","}${isList ? "" : `${stringify(key)}:`}${jsonText(part, depth - 1)}`;
+      const property = describe(record, key);
+      if (property === undefined || typeof key !== "string" || !property.enumerable) continue;
+      const part = partOf(property);
+      if (part === undefined) continue;
+      text += `${text === "" ? "" : ","}${stringify(key)}:${jsonText(part, depth - 1)}`;
     }
-    return isList ? `[${text}]` : `{${text}}`;
+    return `{${text}}`;
+  }
+
+  function partOf(property) {
+    if (!hasOwn(property, "value")) throw new Breach('"diagnostics" holds a getter');
+    return property.value;
   }
 
   function resultText(result) {
@@ -264,6 +285,7 @@
     if (isArray(result)) {
       throw new Breach('the script returned an array, not a number, null, or an object with "value"');
     }
+    if (typeof result.toJSON === "function") throw new Breach(`the result has ${TO_JSON}`);
     const value = field(result, "value");
     if (value === undefined) {
       const isPromise = isPromiseOf(result);
@@ -278,7 +300,7 @@
       const part = field(result, name);
       if (part === undefined || part === null) continue;
       if (typeof part !== "string") throw new Breach(`"${name}" of the result is ${kindOf(part)}, not text`);
-      text += `,"${name}":${stringify(apply(slice, part, [0, MAX_TEXT]))}`;
+      text += `,"${name}":${stringify(textOf(part))}`;
     }
     const diagnostics = field(result, "diagnostics");
     if (diagnostics !== undefined && diagnostics !== null) {
@@ -290,6 +312,7 @@
     return `${text}}`;
   }
 
+  const TO_JSON = 'a method "toJSON", which is not asked: return plain data';
   const TEXTS = freeze(["message", "details"]);
   const promiseThen = Promise.prototype.then;
   const noop = freeze(() => undefined);
@@ -305,7 +328,11 @@
   }
 
   function textOf(value) {
-    return typeof value === "string" ? apply(slice, value, [0, MAX_TEXT]) : "";
+    if (typeof value !== "string") return "";
+    if (value.length <= MAX_TEXT) return value;
+    // A character of two units is not cut in half.
+    const last = apply(charCodeAt, value, [MAX_TEXT - 1]);
+    return apply(slice, value, [0, last >= 0xd800 && last <= 0xdbff ? MAX_TEXT - 1 : MAX_TEXT]);
   }
 
   function headOf(error) {
@@ -318,7 +345,8 @@
     }
   }
 
-  const PLACE = /grader\.js:(\d+):(\d+)/;
+  // A line that `ofScript` wrote: the message, which stands before it, may name other places.
+  const PLACE = /\n    at grader\.js:(\d{1,9}):(\d{1,9})/;
 
   function failureText(thrown) {
     let text = "the script threw something that does not say what it is";
