@@ -49,7 +49,9 @@ def _files(folder):
     return {path: path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file()}
 
 
-@pytest.mark.spec("G-5-30", "G-5-31", "D-8-8", "D-8-11")
+@pytest.mark.spec(
+    *("G-5-30", "G-5-31", "G-5-87", "G-5-89", "G-5-90", "G-8-9", "D-0-5", "D-8-8", "D-8-11")
+)
 def test_results_of_built_ins_are_taken_over_and_custom_ones_follow(run):
     before = _files(run.usage)
 
@@ -93,6 +95,7 @@ def test_what_stood_around_the_graders_is_said_apart_from_the_results(run):
     assert b"::warning" in done.stderr
 
 
+@pytest.mark.spec("G-5-88", "G-5-91", "D-6-13")
 def test_the_manifest_describes_custom_graders_as_data(run):
     run.job()
 
@@ -117,6 +120,7 @@ def test_the_result_is_that_of_grading_the_published_session_by_hand(run, monkey
         assert json.loads(by_hand.stdout) == row
 
 
+@pytest.mark.spec("D-6-14")
 def test_no_part_of_a_source_is_in_the_artifact(tmp_path):
     said = "the quick brown fox jumps over the lazy dog and over it again, and then once more"
     script = f'const said = "{said}";\nthrow new Error(said + String(() => said + said));\n'

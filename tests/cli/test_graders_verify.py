@@ -61,7 +61,7 @@ def _verify(folder, fixtures, *more, subject=("demo", "share")):
     return aw("graders", "verify", *subject, file, *more)
 
 
-@pytest.mark.spec("D-B-10", "D-B-11", "D-B-12", "D-B-13")
+@pytest.mark.spec("D-B-10", "D-B-11", "D-B-12", "D-B-13", "D-8-4")
 def test_a_whole_set_is_verified(folder):
     run = _verify(folder, _good())
 

@@ -186,6 +186,7 @@ return {value: 1, diagnostics: JSON.parse(JSON.stringify(seen))};
 """
 
 
+@pytest.mark.spec("G-2-2", "G-5-44", "D-0-2", "D-0-8", "D-7-3", "D-7-5", "D-7-6", "D-7-7")
 @pytest.mark.parametrize("name", ["workflow-run.jsonl", "claude-code.jsonl"])
 def test_the_lookups_of_a_script_hold_their_schema(tmp_path, monkeypatch, name):
     folder = tmp_path / "other"
@@ -200,3 +201,90 @@ def test_the_lookups_of_a_script_hold_their_schema(tmp_path, monkeypatch, name):
     assert faults == []
     assert lookups["stats"]["toolCalls"] == len(lookups["toolCalls"]) > 0
     assert set(lookups["stats"]) == set(schema["properties"]["stats"]["properties"])
+
+
+_BREACHES = {
+    "a-string": ("return 'unavailable';", "returned text"),
+    "a-truth-value": ("return session.length > 0;", "returned a"),
+    "an-array": ("return [{id: 'a', value: 1}];", "array"),
+    "a-promise": ("return (async () => 1)();", "promise"),
+    "nothing": ("const seen = session.length;", "returned nothing"),
+    "no-number": ("return 0 / 0;", "NaN"),
+    "no-end": ("return 1 / 0;", "Infinity"),
+    "no-value": ("return {score: 1};", "value"),
+    "a-bad-value": ("return {value: '1'};", "is text"),
+    "a-mistake": ("return session.none.length;", "TypeError"),
+}
+
+
+@pytest.mark.spec(
+    *("G-5-46", "G-5-47", "D-0-10", "D-7-10", "D-7-11", "D-B-9"),
+)
+def test_what_is_no_result_is_an_error_that_says_what_came(tmp_path, monkeypatch):
+    graders = "".join(entry(id_, script) for id_, (script, _) in _BREACHES.items())
+    repository(tmp_path / "repo", graders, evaluator=None)
+    monkeypatch.chdir(tmp_path / "repo")
+
+    run = aw("graders", "run", "demo", "--session", SESSION, "--json")
+
+    entries = _entries(run)
+    for id_, (_, said) in _BREACHES.items():
+        assert (entries[id_]["status"], entries[id_]["value"]) == ("error", None)
+        assert said in entries[id_]["error"], id_
+        assert f"grader {id_}: " in run.stderr.decode()
+
+
+@pytest.mark.spec("D-0-9", "D-0-11", "D-7-9", "D-7-12", "D-B-8", "G-5-91")
+def test_a_null_is_unavailable_and_keeps_its_message(tmp_path, monkeypatch):
+    script = "return {value: null, message: 'no review was recorded', details: 'of 3'};"
+    repository(tmp_path / "repo", entry("reviews", script, "    threshold: 0\n"), evaluator=None)
+    monkeypatch.chdir(tmp_path / "repo")
+
+    run = aw("graders", "run", "demo", "reviews", "--session", SESSION)
+
+    result = json.loads(run.stdout)
+    assert (result["status"], result["value"], result["passed"]) == ("unavailable", None, None)
+    assert (result["message"], result["details"]) == ("no review was recorded", "of 3")
+    assert (result["id"], result["implementation"]["id"]) == ("reviews", "aw-graders/javascript")
+    assert len(result["implementation"]["digest"]) == 64
+    assert b"grader reviews is unavailable: no review was recorded" in run.stderr
+
+
+@pytest.mark.spec("D-7-2", "D-7-4", "D-7-8", "G-5-42", "G-5-43")
+def test_inputs_are_what_was_recorded_and_cannot_be_changed(tmp_path, monkeypatch):
+    script = """\
+const {eventsOfType} = helpers.createSessionLookups(session);
+const tried = [session, session[0], session[0].data, config, helpers];
+const frozen = tried.every((item) => Object.isFrozen(item));
+return {value: eventsOfType("tool.execution_start").length,
+        diagnostics: {frozen, isArray: Array.isArray(session), events: session.length, config}};
+"""
+    more = "    config: {least: 3, names: [a, b]}\n"
+    repository(tmp_path / "repo", entry("starts", script, more), evaluator=None)
+    monkeypatch.chdir(tmp_path / "repo")
+
+    run = aw("graders", "run", "demo", "starts", "--session", SESSION)
+
+    result = json.loads(run.stdout)
+    events = [json.loads(line) for line in SESSION.read_bytes().splitlines()]
+    assert result["value"] == sum(event["type"] == "tool.execution_start" for event in events)
+    assert result["diagnostics"] == {
+        "frozen": True,
+        "isArray": True,
+        "events": len(events),
+        "config": {"least": 3, "names": ["a", "b"]},
+    }
+
+
+@pytest.mark.spec("D-7-1")
+@pytest.mark.parametrize(
+    "script", ["module.exports = () => 1;", "export default 1;", "import fs from 'fs';\nreturn 1;"]
+)
+def test_a_module_is_no_script(tmp_path, monkeypatch, script):
+    repository(tmp_path / "repo", entry("module", script), evaluator=None)
+    monkeypatch.chdir(tmp_path / "repo")
+
+    run = aw("graders", "run", "demo", "module", "--session", SESSION)
+
+    assert (run.returncode, run.stdout) == (_USAGE, b"")
+    assert b": error: " in run.stderr

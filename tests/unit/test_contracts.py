@@ -93,3 +93,22 @@ def test_every_page_is_about_a_code():
 
 def _pages():
     return {file.stem for file in (ROOT / "docs" / "errors").glob("*.md")}
+
+
+@pytest.mark.spec("G-5-85", "G-6-16")
+def test_it_is_said_what_no_fence_stops():
+    text = " ".join((ROOT / "docs" / "threats.md").read_text("utf-8").split())
+
+    assert "Node's permission model does not sandbox Bash" in text
+    assert "they are bounded, not caged" in text
+    assert "no process of the graders job may hold a token" in text
+    lint = " ".join((ROOT / "docs" / "lint.md").read_text("utf-8").split())
+    assert "A clean result is no proof of safety" in lint
+
+
+def test_tests_that_the_threat_page_names_exist():
+    text = (ROOT / "docs" / "threats.md").read_text("utf-8")
+    named = re.findall(r"`(tests/[^`]+)`", text)
+
+    assert len(named) > 5
+    assert [path for path in named if not (ROOT / path).exists()] == []
