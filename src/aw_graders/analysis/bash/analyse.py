@@ -1,10 +1,14 @@
 """The way from the bytes of a script to its findings."""
 
-from typing import Final
+import re
+from typing import TYPE_CHECKING, Final
 
 from aw_graders.analysis.bash import report
 from aw_graders.analysis.bash.source import unreadable
 from aw_graders.analysis.model import Analysis
+
+if TYPE_CHECKING:
+    from aw_graders.analysis.bash.tree import Node
 
 RULES: Final = (
     report.FILE_WRITE,
@@ -14,6 +18,9 @@ RULES: Final = (
     report.LEGACY_STDIN,
     report.UNKNOWN_COMMAND,
 )
+
+# Bash and the parser do not agree on these: one drops what the other keeps.
+_CONTROL: Final = re.compile(rb"[\x01-\x08\x0b-\x1f\x7f]")
 
 
 def analyse_bash(source: bytes) -> Analysis:
@@ -27,6 +34,8 @@ def analyse_bash(source: bytes) -> Analysis:
     faults = unreadable(source)
     if faults:
         return Analysis(faults)
+    reporter = report.Reporter(source)
+    _refuse_control(source, reporter)
     # Parsing is what start-up must not pay for.
     from aw_graders.analysis.bash.parser import (  # noqa: PLC0415
         SyntaxFaultError,
@@ -35,9 +44,8 @@ def analyse_bash(source: bytes) -> Analysis:
     )
     from aw_graders.analysis.bash.tree import UnknownSyntaxError  # noqa: PLC0415
 
-    reporter = report.Reporter(source)
     try:
-        parse(source)
+        _judge(parse(source), source, reporter)
     except SyntaxFaultError as fault:
         message = f"this is not Bash: {fault.text}"
         hint = 'check the script with "bash -n"'
@@ -49,3 +57,34 @@ def analyse_bash(source: bytes) -> Analysis:
         hint = "write it with plainer means"
         reporter.refuse_at(fault.line, fault.column, report.DYNAMIC, message, hint)
     return Analysis(reporter.findings)
+
+
+def _refuse_control(source: bytes, reporter: report.Reporter) -> None:
+    match = _CONTROL.search(source)
+    if match is None:
+        return
+    before = source[: match.start()]
+    line = before.count(b"\n") + 1
+    column = match.start() - (before.rfind(b"\n") + 1) + 1
+    message = f"byte 0x{match[0][0]:02x} stands in the script itself"
+    hint = "end lines with line feeds alone; write other control characters as $'\\xNN'"
+    reporter.refuse_at(line, column, report.DYNAMIC, message, hint)
+
+
+def _judge(root: "Node", source: bytes, reporter: report.Reporter) -> None:
+    from aw_graders.analysis.bash.commands import judge  # noqa: PLC0415
+    from aw_graders.analysis.bash.context import Context, Where  # noqa: PLC0415
+    from aw_graders.analysis.bash.facts import TOP, Facts, gather  # noqa: PLC0415
+    from aw_graders.analysis.bash.handlers import read_handlers  # noqa: PLC0415
+    from aw_graders.analysis.bash.values import Values  # noqa: PLC0415
+    from aw_graders.analysis.bash.walk import Walker  # noqa: PLC0415
+
+    facts = Facts()
+    gather(root, TOP, facts)
+    handlers = read_handlers(facts)
+
+    def walk_handler(text: str, tree: "Node", where: Where) -> None:
+        Walker(context, text.encode()).walk(tree, where)
+
+    context = Context(reporter, facts, Values(facts), handlers, judge, walk_handler)
+    Walker(context, source).walk(root, Where(TOP))

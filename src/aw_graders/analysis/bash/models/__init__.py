@@ -1,0 +1,1 @@
+"""How each known command treats its arguments: one table per kind of command."""

@@ -1,0 +1,210 @@
+"""What the words of a script may turn out to be: an option, several words, a number, code."""
+
+import re
+from collections.abc import Iterable
+from enum import Flag, auto
+from functools import reduce
+from typing import Final
+
+from aw_graders.analysis.bash.facts import ANYWHERE, TOP, Facts, Source
+from aw_graders.analysis.bash.tree import Node
+from aw_graders.analysis.bash.words import literal_pieces, only_parameter, read_word
+
+
+class Trait(Flag):
+    """What is sure of a value.
+
+    CALM: it does not begin with a dash. TIDY: it stays one word without quotes. NUMBER: it is a
+    whole number. INERT: the script does not write code into it that arithmetic would run.
+    """
+
+    CALM = auto()
+    TIDY = auto()
+    NUMBER = auto()
+    INERT = auto()
+
+
+_ALL: Final = Trait.CALM | Trait.TIDY | Trait.NUMBER | Trait.INERT
+_NOTHING_KNOWN: Final = Trait.INERT
+_NUMBER: Final = _ALL
+_PATH: Final = Trait.CALM | Trait.TIDY | Trait.INERT
+_TIDY: Final = re.compile(r"[A-Za-z0-9_./]*")
+_WHOLE: Final = re.compile(r"-?[0-9]{1,18}")
+# Passes over all variables; a script with longer chains of copies is taken for one of no traits.
+_MAX_PASSES: Final = 12
+# What Bash sets without a line of the script that says so.
+_SET_BY_BASH: Final = {
+    **dict.fromkeys(
+        ("REPLY", "MAPFILE", "BASH_REMATCH", "OPTARG", "BASH_COMMAND", "BASH_ARGV", "_"),
+        _NOTHING_KNOWN,
+    ),
+    **dict.fromkeys(("BASH_ARGV0", "FUNCNAME", "OLDPWD", "DIRSTACK", "-"), _NOTHING_KNOWN),
+    **dict.fromkeys(("#", "?", "$", "!", "RANDOM", "SECONDS", "LINENO", "OPTIND"), _NUMBER),
+    **dict.fromkeys(("EUID", "UID", "PPID", "BASHPID", "PIPESTATUS", "EPOCHSECONDS"), _NUMBER),
+    "GH_AW_GRADER_CONFIG": Trait.CALM | Trait.INERT,
+}
+_KEEPING: Final = frozenset(("%", "%%", "^", "^^", ",", ",,", "?", ":?"))
+_DEFAULTING: Final = frozenset(("-", ":-", "=", ":="))
+_INSTEAD: Final = frozenset(("+", ":+"))
+
+
+class Values:
+    """Answers what a word of the script may be, whatever the order in which lines run."""
+
+    def __init__(self, facts: Facts) -> None:
+        """Work out the traits of all variables and of what functions are called with.
+
+        Cost: O(words that are assigned or passed), times at most a dozen.
+        """
+        self._variables: dict[str, Trait] = {}
+        self._passed: dict[str, Trait] = {}
+        self._through_references = _ALL
+        self._solve(facts)
+
+    def of(self, word: Node, function: str) -> Trait:
+        """Give what is sure of a word that stands in a function."""
+        text = read_word(word)
+        if text.exact is not None:
+            return _of_text(text.exact)
+        parameter = only_parameter(word)
+        if parameter is not None:
+            return self._of_parameter(parameter, function)
+        return self._of_mixed(word, function)
+
+    def variable(self, name: str, function: str) -> Trait:
+        """Give what is sure of a variable, or of a parameter of a function."""
+        if name.isdigit():
+            return _PATH if name == "0" else self._passed.get(function, _PATH)
+        if name in ("@", "*"):
+            return self._passed.get(function, _PATH)
+        known = _SET_BY_BASH.get(name)
+        assigned = self._variables.get(name)
+        if assigned is None:
+            return _PATH if known is None else known
+        return assigned if known is None else assigned & known
+
+    def _solve(self, facts: Facts) -> None:
+        passed = _words_passed(facts)
+        self._variables = dict.fromkeys(facts.sources, _ALL)
+        self._passed = dict.fromkeys(passed, _ALL)
+        for _ in range(_MAX_PASSES):
+            before = (self._variables, self._passed)
+            self._variables = {
+                name: self._all_of(sources) for name, sources in facts.sources.items()
+            }
+            self._passed = {name: self._all_of(sources) for name, sources in passed.items()}
+            if facts.references:
+                self._spread(facts.references)
+            if before == (self._variables, self._passed):
+                return
+        self._variables = dict.fromkeys(self._variables, Trait(0))
+        self._passed = dict.fromkeys(self._passed, Trait(0))
+
+    def _spread(self, references: Iterable[str]) -> None:
+        """Let what a name reference gets reach every variable that it may stand for."""
+        written = [self._variables[name] for name in references if name in self._variables]
+        reached = reduce(Trait.__and__, written, _ALL)
+        self._variables = {name: traits & reached for name, traits in self._variables.items()}
+
+    def _all_of(self, sources: Iterable[Source]) -> Trait:
+        traits = _ALL
+        for source in sources:
+            traits &= self._of_source(source)
+        return traits
+
+    def _of_source(self, source: Source) -> Trait:
+        if source.word is not None:
+            return self.of(source.word, source.function)
+        return _NUMBER if source.is_number else _NOTHING_KNOWN
+
+    def _of_parameter(self, node: Node, function: str) -> Trait:
+        name = node.node("Param")
+        if node.flag("Length"):
+            return _NUMBER
+        if name is None or node.flag("Excl"):
+            return _NOTHING_KNOWN
+        traits = self.variable(name.text(), function)
+        if node.node("Index") is not None and name.text() not in self._variables:
+            # An array that no line fills is one of somebody else.
+            traits &= Trait.INERT
+        if node.node("Slice") is not None and name.text() not in ("@", "*"):
+            traits &= Trait.INERT
+        if node.node("Repl") is not None:
+            traits &= Trait.INERT
+        expansion = node.node("Exp")
+        return traits if expansion is None else self._of_expansion(expansion, traits, function)
+
+    def _of_expansion(self, expansion: Node, traits: Trait, function: str) -> Trait:
+        operator, word = expansion.text("Op"), expansion.node("Word")
+        given = _of_text("") if word is None else self.of(word, function)
+        if operator in _KEEPING:
+            return traits
+        if operator in _DEFAULTING:
+            return traits & given
+        if operator in _INSTEAD:
+            return given
+        return traits & Trait.INERT
+
+    def _of_mixed(self, word: Node, function: str) -> Trait:
+        """Judge a word of several parts: it begins like the first that is not empty."""
+        parts: list[Node] = []
+        for part in word.nodes("Parts"):
+            parts += part.nodes("Parts") if part.kind == "DblQuoted" else [part]
+        each = [self._of_part(part, function) for part in parts]
+        traits = reduce(Trait.__and__, each, _ALL)
+        traits &= ~(Trait.NUMBER | Trait.CALM)
+        if len(parts) == 1:
+            traits |= each[0] & (Trait.NUMBER | Trait.CALM)
+        elif _begins_calm(parts, each):
+            traits |= Trait.CALM
+        if any("[" in piece for piece in literal_pieces(word)):
+            traits &= ~Trait.INERT
+        return traits
+
+    def _of_part(self, part: Node, function: str) -> Trait:
+        if part.kind == "ParamExp":
+            return self._of_parameter(part, function)
+        if part.kind == "ArithmExp":
+            return _NUMBER
+        if part.kind == "ProcSubst":
+            return _PATH
+        if part.kind in ("Lit", "SglQuoted"):
+            return _of_text(part.text())
+        return _NOTHING_KNOWN
+
+
+def _begins_calm(parts: list[Node], each: list[Trait]) -> bool:
+    for part, traits in zip(parts, each, strict=True):
+        if Trait.CALM not in traits:
+            return False
+        if part.kind in ("Lit", "SglQuoted") and part.text():
+            return True
+    return True
+
+
+def _of_text(text: str) -> Trait:
+    traits = Trait(0)
+    if not text.startswith("-") or text == "-":
+        traits |= Trait.CALM
+    if _TIDY.fullmatch(text):
+        traits |= Trait.TIDY
+    if _WHOLE.fullmatch(text):
+        traits |= Trait.NUMBER | Trait.CALM
+    if "[" not in text and "`" not in text and "$(" not in text:
+        traits |= Trait.INERT
+    return traits
+
+
+def _words_passed(facts: Facts) -> dict[str, list[Source]]:
+    """Give what the positional parameters of each function, and of the script, may be."""
+    passed: dict[str, list[Source]] = {TOP: []}
+    for name in facts.functions:
+        calls = facts.calls.get(name, [])
+        passed[name] = [Source(word, where) for words, where in calls for word in words]
+    for where, words in facts.set_words.items():
+        passed.setdefault(where, []).extend(Source(word, where) for word in words)
+    everything = [source for sources in passed.values() for source in sources]
+    passed[ANYWHERE] = everything
+    if not passed[TOP]:
+        del passed[TOP]
+    return passed
