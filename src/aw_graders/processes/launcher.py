@@ -16,6 +16,7 @@ It imports nothing but the standard library. Source: landlock(7), seccomp(2), na
 
 import contextlib
 import ctypes
+import importlib
 import json
 import os
 import platform
@@ -129,7 +130,7 @@ def _landlock(order: dict[str, Any]) -> bool:
     version = libc.syscall(_LANDLOCK_CREATE, None, ctypes.c_size_t(0), _LANDLOCK_VERSION)
     if version < 1:
         return False
-    rights = (1 << _RIGHTS_OF[min(version, len(_RIGHTS_OF) - 1)]) - 1
+    rights = 2 ** _RIGHTS_OF[min(int(version), len(_RIGHTS_OF) - 1)] - 1
     attributes = struct.pack(
         "=QQQ", rights, 3 if version >= _NET_FROM else 0, 3 if version >= _SCOPE_FROM else 0
     )
@@ -154,9 +155,9 @@ def _open_up(libc: Any, rules: int, path: str, rights: int) -> None:
         opened = os.open(path, os.O_PATH | os.O_CLOEXEC)
     except OSError:
         return
-    if not os.path.isdir(path):  # noqa: PTH112 - no more imports here
-        rights &= ~_READ_DIR
-    rule = struct.pack("=Qi", rights, opened)
+    # A right to list is refused for what is no folder.
+    is_folder = os.path.isdir(path)  # noqa: PTH112 - no more imports here
+    rule = struct.pack("=Qi", rights if is_folder else rights & ~_READ_DIR, opened)
     libc.syscall(_LANDLOCK_ADD, rules, _PATH_BENEATH, ctypes.c_char_p(rule), 0)
     os.close(opened)
 
@@ -194,14 +195,15 @@ def main(arguments: Sequence[str]) -> None:
         del os.environ[name]
     command, group = list(arguments[1:]), order["group"]
     os.set_inheritable(order["report"], False)  # noqa: FBT003 - its signature
+    watch: Callable[[list[str], Any], dict[str, Any]] | None = None
     if group is not None:
         # Beside this script; with -I its folder is not looked at.
         sys.path.append(os.path.dirname(__file__))  # noqa: PTH120 - no more imports here
-        from group import watch  # type: ignore[import-not-found]  # noqa: PLC0415
+        watch = importlib.import_module("group").watch
     stood = _fenced(order)
     # Behind the fences nothing can be imported any more, an encoding for instance.
     answer: dict[str, Any] = {"fences": stood}
-    if group is None:
+    if watch is None:
         os.write(order["report"], json.dumps(answer).encode())
         os.execve(command[0], command, os.environ)  # noqa: S606 - no shell is meant
     answer |= watch(command, group)

@@ -183,7 +183,7 @@ def _problem(metric: object, seen: set[str]) -> str | None:
     if not isinstance(metric, dict):
         return "is no object"
     fields = cast("dict[str, object]", metric)
-    if set(fields) != _METRIC:
+    if frozenset(fields) != _METRIC:
         return 'has other fields than "id" and "value"'
     id_, value = fields["id"], fields["value"]
     if not isinstance(id_, str) or not id_.strip():
