@@ -70,7 +70,6 @@ _PLACES = (
     "echo {{a,$({0}{s})}}",
     ': "${{none:-$({0}{s})}}"',
     ': ${{x:+"$({0}{s})"}}',
-    ": \"${{none:-'$({0}{s})'}}\"",
     ': "${{word/b/$({0}{s})}}"',
     ': "${{word#$({0}{s})}}"',
     ": $(( $({{ {0}{s}}} >/dev/null; echo 1) + 1 ))",
@@ -110,6 +109,7 @@ _HIDEOUTS = (
     "compgen -W {p} x",
     "PS4={p}\nset -x\n:\nset +x\nPS4=+",
     "[[ $word == @($({0}{s})|a*) ]]",
+    ": \"${{none:-'$({0}{s})'}}\"",
 )
 _PRODUCERS = ("echo x", "printf x", ":", "", "jq -n 1", "cat data.txt", "sort data.txt", "true")
 _SIGNS = (">", ">>", ">|", "&>", "&>>", ">&", "1>", "1>>", "2>", "2>>", "3>", "<>", "1<>", "{fd}>")
@@ -426,7 +426,8 @@ class _Maker:
     def _reader(self) -> str:
         name, space, rest = self._filled(self._pick(_READERS)).partition(" ")
         if name.isalpha() and self._random.random() < 0.15:
-            name = self._spelled(name)
+            # A name that may be translated is a name that nobody can see.
+            name = self._spelled(name).replace('$"', '"')
         return f"{name}{space}{rest}"
 
     def _filled(self, template: str) -> str:
