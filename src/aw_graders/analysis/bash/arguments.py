@@ -12,7 +12,8 @@ class Argument:
 
     `text` is its whole text when the script alone decides it, `head` what it begins with for sure.
     `is_single` says that it is exactly one argument; `is_calm` that no argument of it begins with
-    a dash, so that no option can hide in it. `is_number` stands for a whole number.
+    a dash, so that no option can hide in it. `filled` is the text with 1 in the place of what is
+    sure to be a number.
     """
 
     node: Node
@@ -20,7 +21,7 @@ class Argument:
     head: str
     is_single: bool
     is_calm: bool
-    is_number: bool = False
+    filled: str | None = None
 
     def rest(self, length: int) -> "Argument":
         """Give what is left of a word behind its first characters, which are literal."""

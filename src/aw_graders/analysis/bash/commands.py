@@ -6,7 +6,7 @@ from typing import Final
 from aw_graders.analysis.bash.arguments import Argument
 from aw_graders.analysis.bash.context import Call, Context, Where
 from aw_graders.analysis.bash.models.declarations import check_declared
-from aw_graders.analysis.bash.registry import MODELS
+from aw_graders.analysis.bash.registry import model_of
 from aw_graders.analysis.bash.report import UNKNOWN_COMMAND
 from aw_graders.analysis.bash.tree import Node
 from aw_graders.analysis.bash.variables import check_text
@@ -23,7 +23,7 @@ _RESERVED: Final = frozenset(
 _OTHER_LANGUAGES: Final = frozenset(
     (
         *("awk", "gawk", "mawk", "nawk", "original-awk", "sed", "gsed", "grep", "egrep", "fgrep"),
-        *("rg", "zgrep", "find", "expr", "tr", "printf", "trap"),
+        *("rg", "zgrep", "find", "expr", "tr", "trap"),
     )
 )
 
@@ -71,10 +71,10 @@ def _called(call: Call, name: str, *, is_builtin: bool) -> Call:
 def _run(call: Call) -> None:
     if call.name not in _OTHER_LANGUAGES:
         _check_texts(call)
-    model = MODELS.get(call.name)
+    model = model_of(call.name)
     if model is not None:
         model(call)
-    elif call.name in _RESERVED:
+    elif call.name in _RESERVED or call.name.startswith("-"):
         message = f"{quoted(call.name)} is a word of Bash, and no command here"
         call.report.dynamic(call.node, message, "write the construct in its usual form")
     elif not (call.is_builtin and call.name in call.context.facts.functions):

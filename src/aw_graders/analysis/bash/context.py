@@ -43,8 +43,8 @@ class Context:
         is_calm = Trait.CALM in traits and (_is_held(word) or Trait.TIDY in traits)
         if text.head and text.head[0] != "-" and text.is_single:
             is_calm = True
-        is_number = Trait.NUMBER in traits
-        return Argument(word, None, text.head, text.is_single, is_calm, is_number)
+        filled = self.values.filled(word, function)
+        return Argument(word, None, text.head, text.is_single, is_calm, filled)
 
 
 def _is_held(word: Node) -> bool:

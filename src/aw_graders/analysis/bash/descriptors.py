@@ -12,6 +12,8 @@ from aw_graders.analysis.bash.words import exact_text, only_parameter, read_word
 SINKS: Final = frozenset(("/dev/null", "/dev/stdout", "/dev/stderr", "/dev/fd/1", "/dev/fd/2"))
 OUTPUTS: Final = frozenset(("1", "2"))
 CLOSE: Final = "-"
+# What a coprocess is reached by.
+PIPE: Final = "a pipe"
 
 _NUMBER: Final = re.compile(r"[0-9]{1,9}")
 _DUPLICATE: Final = re.compile(r"(?P<number>[0-9]{1,9})-?")
@@ -46,6 +48,8 @@ class Descriptors:
 
     def is_good(self, number: str) -> bool:
         """Tell whether a descriptor, by number or by `{name}`, writes to no file."""
+        if number == PIPE:
+            return True
         is_chosen = self._is_free_choice or bool(self._facts.coprocesses)
         if is_chosen and number.isdigit() and int(number) >= _FIRST_CHOSEN:
             return False
@@ -61,12 +65,16 @@ class Descriptors:
         name = None if parameter is None else parameter.node("Param")
         if parameter is None or name is None:
             return None
-        if any(field not in ("Short", "Param") for field in parameter.values):
-            return None
         sources = self._facts.sources.get(name.text(), [])
-        if sources and all(source.word is None and source.is_number for source in sources):
+        if not sources or any(
+            source.word is not None or not source.is_number for source in sources
+        ):
+            return None
+        fields = set(parameter.values) - {"Short", "Param"}
+        if not fields:
             return "{" + name.text() + "}"
-        return None
+        is_pipe = fields == {"Index"} and name.text() in self._facts.coprocesses
+        return PIPE if is_pipe else None
 
     def _are_good(self, redirects: Iterable[Node]) -> bool:
         return all(self._is_good_redirect(redirect) for redirect in redirects)

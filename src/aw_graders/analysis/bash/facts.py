@@ -78,7 +78,7 @@ def gather(root: Node, function: str, facts: Facts) -> None:
         if take is not None:
             take(node, where, facts)
         if node.kind == "FuncDecl":
-            where = name_of(node)  # noqa: PLW2901 - what stands in a function is about it
+            where = name_of(node)
         waiting += [(child, where) for child in node.children() if child.kind != "Lit"]
 
 
@@ -207,10 +207,15 @@ def _parameter(node: Node, where: str, facts: Facts) -> None:
 
 
 def _arithmetic(node: Node, where: str, facts: Facts) -> None:
-    if node.text("Op") in (_ASSIGNING if node.kind == "BinaryArithm" else _STEPS):
+    if is_assigning(node):
         name = arithmetic_name(node.node("X"))
         if name is not None:
             facts.assign(name, Source(None, where, is_number=True))
+
+
+def is_assigning(node: Node) -> bool:
+    """Tell whether an operation of arithmetic sets its first operand."""
+    return node.text("Op") in (_ASSIGNING if node.kind == "BinaryArithm" else _STEPS)
 
 
 def arithmetic_name(node: Node | None) -> str | None:

@@ -90,19 +90,19 @@ def _duplicate(redirect: Node, word: Node, context: Context, descriptors: Descri
 def _document(redirect: Node, word: Node, context: Context, source: bytes) -> None:
     """Refuse a here-document whose end Bash may see elsewhere than the parser does."""
     delimiter = exact_text(word)
-    kinds = {part.kind for part in word.nodes("Parts")}
-    if delimiter is None or any(part.flag("Dollar") for part in word.nodes("Parts")):
+    parts = word.nodes("Parts")
+    is_quoted = any(part.kind != "Lit" or "\\" in part.text() for part in parts)
+    if delimiter is None or any(part.flag("Dollar") for part in parts):
         message, hint = "the end of this here-document is uncertain", "end it with a plain word"
         context.report.dynamic(redirect, message, hint)
         return
-    if kinds != {"Lit"} or "\\" in word.nodes("Parts")[0].text():
-        return
     body = redirect.node("Hdoc")
     held = "" if body is None else source[body.start : body.end].decode("utf-8", "replace")
-    if "\\\n" not in held:
+    if delimiter not in held.replace("\\\n", "").replace("\t", ""):
         return
-    for joined in (held.replace("\\\n", ""), _JOINED.sub("", held)):
-        if any(line.lstrip("\t") == delimiter for line in joined.split("\n")[:-1]):
-            message = "a line that is continued ends this here-document early"
-            context.report.dynamic(redirect, message, "write no backslash at the end of a line")
-            return
+    # Bash joins lines before it compares them, and within $(...) takes the beginning of one.
+    forms = [held] if is_quoted else [held, held.replace("\\\n", ""), _JOINED.sub("", held)]
+    lines = (line.lstrip("\t") for form in forms for line in form.split("\n")[:-1])
+    if any(line.startswith(delimiter) for line in lines):
+        message = "a line may end this here-document early"
+        context.report.dynamic(redirect, message, "end it with a word that begins no line of it")

@@ -16,6 +16,7 @@ from aw_graders.analysis.bash.models import (
 )
 from aw_graders.analysis.bash.models.checked import CHECKED, Model
 from aw_graders.analysis.bash.models.tables import (
+    FAMILIES,
     INTERPRETERS,
     PLAIN_BUILTINS,
     READERS,
@@ -66,6 +67,14 @@ MODELS: Final = _all(
 )
 
 
+def model_of(name: str) -> Model | None:
+    """Give the model of a command; None when nothing is known of it."""
+    model = MODELS.get(name)
+    if model is None and FAMILIES.fullmatch(name):
+        return _interpreter
+    return model
+
+
 def is_known(name: str) -> bool:
     """Tell whether a command has a model."""
-    return name in MODELS
+    return model_of(name) is not None

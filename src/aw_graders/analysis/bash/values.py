@@ -1,14 +1,20 @@
 """What the words of a script may turn out to be: an option, several words, a number, code."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from enum import Flag, auto
 from functools import reduce
 from typing import Final
 
 from aw_graders.analysis.bash.facts import ANYWHERE, TOP, Facts, Source
 from aw_graders.analysis.bash.tree import Node
-from aw_graders.analysis.bash.words import literal_pieces, only_parameter, read_word
+from aw_graders.analysis.bash.words import (
+    is_pattern,
+    literal_pieces,
+    only_parameter,
+    piece_text,
+    read_word,
+)
 
 
 class Trait(Flag):
@@ -45,6 +51,9 @@ _SET_BY_BASH: Final = {
 }
 _KEEPING: Final = frozenset(("%", "%%", "^", "^^", ",", ",,", "?", ":?"))
 _DEFAULTING: Final = frozenset(("-", ":-", "=", ":="))
+# A bracket, or an escape that printf may make one of.
+_BRACKETS: Final = re.compile(r"\[|\\[xuU0-7]")
+_TEXT_MAKERS: Final = frozenset(("echo", "printf"))
 _INSTEAD: Final = frozenset(("+", ":+"))
 
 
@@ -82,6 +91,20 @@ class Values:
         if assigned is None:
             return _PATH if known is None else known
         return assigned if known is None else assigned & known
+
+    def filled(self, word: Node, function: str) -> str | None:
+        """Give the text of a word with 1 in the place of numbers, if there is nothing else."""
+        if is_pattern(word):
+            return None
+        pieces: list[str] = []
+        for part, is_inner in _parts(word):
+            if part.kind in ("Lit", "SglQuoted"):
+                pieces.append(piece_text(part, quoted=is_inner))
+            elif Trait.NUMBER in self._of_part(part, function):
+                pieces.append("1")
+            else:
+                return None
+        return "".join(pieces)
 
     def _solve(self, facts: Facts) -> None:
         passed = _words_passed(facts)
@@ -147,9 +170,7 @@ class Values:
 
     def _of_mixed(self, word: Node, function: str) -> Trait:
         """Judge a word of several parts: it begins like the first that is not empty."""
-        parts: list[Node] = []
-        for part in word.nodes("Parts"):
-            parts += part.nodes("Parts") if part.kind == "DblQuoted" else [part]
+        parts = [part for part, _ in _parts(word)]
         each = [self._of_part(part, function) for part in parts]
         traits = reduce(Trait.__and__, each, _ALL)
         traits &= ~(Trait.NUMBER | Trait.CALM)
@@ -170,7 +191,16 @@ class Values:
             return _PATH
         if part.kind in ("Lit", "SglQuoted"):
             return _of_text(part.text())
-        return _NOTHING_KNOWN
+        return _of_substitution(part)
+
+
+def _parts(word: Node) -> Iterator[tuple[Node, bool]]:
+    """Give the parts of a word, those within double quotes too, and whether they stand there."""
+    for part in word.nodes("Parts"):
+        if part.kind == "DblQuoted":
+            yield from ((inner, True) for inner in part.nodes("Parts"))
+        else:
+            yield part, False
 
 
 def _begins_calm(parts: list[Node], each: list[Trait]) -> bool:
@@ -193,6 +223,17 @@ def _of_text(text: str) -> Trait:
     if "[" not in text and "`" not in text and "$(" not in text:
         traits |= Trait.INERT
     return traits
+
+
+def _of_substitution(part: Node) -> Trait:
+    """Count what printf and echo put together alone as text of the script."""
+    statements = part.nodes("Stmts")
+    command = statements[0].node("Cmd") if len(statements) == 1 else None
+    words = () if command is None else command.nodes("Args")
+    if not words or read_word(words[0]).exact not in _TEXT_MAKERS:
+        return _NOTHING_KNOWN
+    pieces = (piece for word in words[1:] for piece in literal_pieces(word))
+    return Trait(0) if any(map(_BRACKETS.search, pieces)) else _NOTHING_KNOWN
 
 
 def _words_passed(facts: Facts) -> dict[str, list[Source]]:

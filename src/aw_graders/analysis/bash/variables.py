@@ -14,7 +14,10 @@ from aw_graders.diagnostics import quoted
 
 
 def check_name(node: Node, name: str | None, context: Context, value: Node | None = None) -> None:
-    """Refuse to set a variable that changes what later lines mean, or one nobody can name."""
+    """Refuse to set a variable that changes what later lines mean, or one nobody can name.
+
+    Takes: the value when it is a word of the script; None when it is anything else.
+    """
     if name is None:
         message = "the variable that is set is known only when the script runs"
         hint = "name the variable in the script, or keep the values in an associative array"
@@ -24,8 +27,7 @@ def check_name(node: Node, name: str | None, context: Context, value: Node | Non
         context.report.dynamic(node, message, f"leave {name} as it is")
     elif name == TRACE_PROMPT:
         text = exact_text(value)
-        written = "" if value is None else "".join(literal_pieces(value))
-        if (text is None and value is not None) or not is_plain_trace(written):
+        if text is None or not is_plain_trace(text):
             message = "PS4 is expanded before each line that `set -x` shows"
             context.report.dynamic(node, message, "show variables alone in PS4")
 

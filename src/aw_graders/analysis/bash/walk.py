@@ -9,7 +9,7 @@ from typing import Final, TypeAlias
 from aw_graders.analysis.bash.commands import check_declaration, judge_command
 from aw_graders.analysis.bash.context import Context, Where
 from aw_graders.analysis.bash.descriptors import Descriptors, number_of
-from aw_graders.analysis.bash.facts import name_of
+from aw_graders.analysis.bash.facts import arithmetic_name, is_assigning, name_of
 from aw_graders.analysis.bash.names import is_identifier
 from aw_graders.analysis.bash.redirections import check_redirection
 from aw_graders.analysis.bash.registry import is_known
@@ -76,7 +76,8 @@ class Walker:
     def _later(self, nodes: "tuple[Node | None, ...]", where: Where, quoting: Quoting) -> None:
         self._waiting += [(node, where, quoting) for node in nodes if node is not None]
 
-    def _statement(self, node: Node, where: Where, _: Quoting) -> None:
+    def visit_statement(self, node: Node, where: Where, _: Quoting) -> None:
+        """Visit a command with its redirections."""
         redirects = node.nodes("Redirs")
         inner = where
         for redirect in redirects:
@@ -105,12 +106,14 @@ class Walker:
         if word is not None and redirect.text("Op").startswith("<<"):
             check_text(word, "".join(literal_pieces(word)), self._context)
 
-    def _pipeline(self, node: Node, where: Where, _: Quoting) -> None:
+    def visit_pipeline(self, node: Node, where: Where, _: Quoting) -> None:
+        """Visit two commands."""
         second = replace(where, has_input=True) if node.text("Op") in _PIPES else where
         self._later((node.node("X"),), where, Quoting.NONE)
         self._later((node.node("Y"),), second, Quoting.NONE)
 
-    def _loop(self, node: Node, where: Where, quoting: Quoting) -> None:
+    def visit_loop(self, node: Node, where: Where, quoting: Quoting) -> None:
+        """Visit `for` and `select`."""
         loop = node.node("Loop")
         if loop is not None and loop.kind == "CStyleLoop":
             self._later(tuple(loop.children()), where, Quoting.ARITHMETIC)
@@ -123,29 +126,34 @@ class Walker:
             self._later(loop.nodes("Items"), where, quoting)
         self._later(node.nodes("Do"), where, Quoting.NONE)
 
-    def _function(self, node: Node, where: Where, _: Quoting) -> None:
+    def visit_function(self, node: Node, _: Where, __: Quoting) -> None:
+        """Visit a function."""
         name = node.node("Name")
         if name is not None and is_known(name.text()):
             message = f"the function {quoted(name.text())} hides a command of that name"
             self._report.dynamic(name, message, "give the function a name of its own")
         self._later((node.node("Body"),), Where(name_of(node), has_input=True), Quoting.NONE)
 
-    def _coprocess(self, node: Node, where: Where, _: Quoting) -> None:
+    def visit_coprocess(self, node: Node, where: Where, _: Quoting) -> None:
+        """Visit a coprocess."""
         name = node.node("Name")
         if name is not None:
             check_name(name, exact_text(name), self._context)
         self._later((node.node("Stmt"),), replace(where, has_input=True), Quoting.NONE)
 
-    def _command(self, node: Node, where: Where, _: Quoting) -> None:
+    def visit_command(self, node: Node, where: Where, _: Quoting) -> None:
+        """Visit a simple command."""
         judge_command(node, where, self._context)
         self._later(node.nodes("Assigns"), where, Quoting.NONE)
         self._later(node.nodes("Args"), where, Quoting.NONE)
 
-    def _declaration(self, node: Node, where: Where, _: Quoting) -> None:
+    def visit_declaration(self, node: Node, where: Where, _: Quoting) -> None:
+        """Visit `declare` and its kin."""
         check_declaration(node, where, self._context)
         self._later(node.nodes("Args"), where, Quoting.NONE)
 
-    def _assignment(self, node: Node, where: Where, _: Quoting) -> None:
+    def visit_assignment(self, node: Node, where: Where, _: Quoting) -> None:
+        """Visit an assignment."""
         name, value = node.node("Name"), node.node("Value")
         if name is not None:
             check_name(name, name.text(), self._context, value)
@@ -161,7 +169,8 @@ class Walker:
         self._later((value,), where, Quoting.NONE)
         self._later((node.node("Index"),), where, Quoting.ARITHMETIC)
 
-    def _test(self, node: Node, where: Where, _: Quoting) -> None:
+    def visit_test(self, node: Node, where: Where, _: Quoting) -> None:
+        """Visit a test in [[...]]."""
         operator, first = node.text("Op"), node.node("X")
         if operator in _NUMERIC_TESTS:
             self._later((first, node.node("Y")), where, Quoting.ARITHMETIC)
@@ -178,10 +187,20 @@ class Walker:
         elif text.exact is not None:
             check_text(word, text.exact, self._context)
 
-    def _arithmetic(self, node: Node, where: Where, _: Quoting) -> None:
+    def visit_arithmetic(self, node: Node, where: Where, _: Quoting) -> None:
+        """Visit what holds arithmetic."""
         self._later(tuple(node.children()), where, Quoting.ARITHMETIC)
 
-    def _let(self, node: Node, where: Where, _: Quoting) -> None:
+    def visit_calculation(self, node: Node, where: Where, _: Quoting) -> None:
+        """Visit an operation of arithmetic."""
+        target = node.node("X")
+        name = arithmetic_name(target)
+        if target is not None and name is not None and is_assigning(node):
+            check_name(target, name, self._context)
+        self._later(tuple(node.children()), where, Quoting.ARITHMETIC)
+
+    def visit_let(self, node: Node, where: Where, _: Quoting) -> None:
+        """Visit `let`."""
         self._later(node.nodes("Exprs"), where, Quoting.ARITHMETIC)
         inner = list(node.nodes("Exprs"))
         while inner:
@@ -193,7 +212,8 @@ class Walker:
                     self._report.dynamic(node, message, "write ((...)) instead of let")
                     return
 
-    def _word(self, node: Node, where: Where, quoting: Quoting) -> None:
+    def visit_word(self, node: Node, where: Where, quoting: Quoting) -> None:
+        """Visit a word."""
         if quoting is Quoting.ARITHMETIC:
             self._operand(node, where)
         self._later(node.nodes("Parts"), where, quoting)
@@ -209,16 +229,19 @@ class Walker:
             message = "arithmetic would run what stands in square brackets within this text"
             self._report.dynamic(word, message, _NUMBER_HINT)
 
-    def _quoted(self, node: Node, where: Where, quoting: Quoting) -> None:
+    def visit_quoted(self, node: Node, where: Where, quoting: Quoting) -> None:
+        """Visit double quotes."""
         inner = Quoting.DOUBLE if quoting is Quoting.NONE else quoting
         self._later(node.nodes("Parts"), where, inner)
 
-    def _single(self, node: Node, _: Where, quoting: Quoting) -> None:
+    def visit_single(self, node: Node, _: Where, quoting: Quoting) -> None:
+        """Visit single quotes."""
         if quoting is not Quoting.NONE and not _PLAIN.fullmatch(node.text()):
             message = "single quotes do not quote here: Bash expands what they hold"
             self._report.dynamic(node, message, _QUOTES_HINT)
 
-    def _literal(self, node: Node, _: Where, quoting: Quoting) -> None:
+    def visit_literal(self, node: Node, _: Where, quoting: Quoting) -> None:
+        """Visit plain text."""
         text = node.text()
         if "(" not in text and "`" not in text and "${" not in text:
             return
@@ -229,19 +252,23 @@ class Walker:
             message = "it is uncertain what Bash expands here"
             self._report.dynamic(node, message, "quote this text, or split it")
 
-    def _pattern(self, node: Node, _: Where, __: Quoting) -> None:
+    def visit_pattern(self, node: Node, _: Where, __: Quoting) -> None:
+        """Visit an extended pattern."""
         pattern = node.node("Pattern")
         if pattern is not None and not _PATTERN.fullmatch(pattern.text()):
             message = "this pattern holds more than text and plain variables"
             self._report.dynamic(node, message, "put the pattern into a variable first")
 
-    def _substitution(self, node: Node, where: Where, _: Quoting) -> None:
-        if node.flag("Backquotes") and b"\\" in self._source[node.start : node.end]:
+    def visit_substitution(self, node: Node, where: Where, _: Quoting) -> None:
+        """Visit a command substitution."""
+        written = self._source[node.start : node.end] if node.flag("Backquotes") else b""
+        if b"\\" in written.replace(b"\\`", b""):
             message = "backslashes within backticks are uncertain"
             self._report.dynamic(node, message, "write $(...) instead of backticks")
         self._later(node.nodes("Stmts"), where, Quoting.NONE)
 
-    def _parameter(self, node: Node, where: Where, quoting: Quoting) -> None:
+    def visit_parameter(self, node: Node, where: Where, quoting: Quoting) -> None:
+        """Visit a parameter expansion."""
         name = node.node("Param")
         index, cut = node.node("Index"), node.node("Slice")
         self._indirection(node)
@@ -278,25 +305,27 @@ class Walker:
 
 
 _VISITS: Final[Mapping[str, Callable[[Walker, Node, Where, Quoting], None]]] = {
-    "Stmt": Walker._statement,
-    "BinaryCmd": Walker._pipeline,
-    "ForClause": Walker._loop,
-    "FuncDecl": Walker._function,
-    "CoprocClause": Walker._coprocess,
-    "CallExpr": Walker._command,
-    "DeclClause": Walker._declaration,
-    "Assign": Walker._assignment,
-    "BinaryTest": Walker._test,
-    "UnaryTest": Walker._test,
-    "ArithmExp": Walker._arithmetic,
-    "ArithmCmd": Walker._arithmetic,
-    "LetClause": Walker._let,
-    "Word": Walker._word,
-    "DblQuoted": Walker._quoted,
-    "SglQuoted": Walker._single,
-    "Lit": Walker._literal,
-    "ExtGlob": Walker._pattern,
-    "CmdSubst": Walker._substitution,
-    "ProcSubst": Walker._substitution,
-    "ParamExp": Walker._parameter,
+    "Stmt": Walker.visit_statement,
+    "BinaryCmd": Walker.visit_pipeline,
+    "ForClause": Walker.visit_loop,
+    "FuncDecl": Walker.visit_function,
+    "CoprocClause": Walker.visit_coprocess,
+    "CallExpr": Walker.visit_command,
+    "DeclClause": Walker.visit_declaration,
+    "Assign": Walker.visit_assignment,
+    "BinaryTest": Walker.visit_test,
+    "UnaryTest": Walker.visit_test,
+    "ArithmExp": Walker.visit_arithmetic,
+    "ArithmCmd": Walker.visit_arithmetic,
+    "BinaryArithm": Walker.visit_calculation,
+    "UnaryArithm": Walker.visit_calculation,
+    "LetClause": Walker.visit_let,
+    "Word": Walker.visit_word,
+    "DblQuoted": Walker.visit_quoted,
+    "SglQuoted": Walker.visit_single,
+    "Lit": Walker.visit_literal,
+    "ExtGlob": Walker.visit_pattern,
+    "CmdSubst": Walker.visit_substitution,
+    "ProcSubst": Walker.visit_substitution,
+    "ParamExp": Walker.visit_parameter,
 }

@@ -57,7 +57,7 @@ def read_word(word: Node) -> Text:
             return Text(only.text(), only.text(), is_single=True)
         if only.kind == "Lit" and only.text().isalnum():
             return Text(only.text(), only.text(), is_single=True)
-    if _is_pattern(parts):
+    if is_pattern(word):
         return Text(None, _head_of_pattern(parts), is_single=False)
     head: list[str] = []
     is_exact = True
@@ -94,6 +94,20 @@ def only_parameter(word: Node) -> Node | None:
     if len(parts) == 1 and parts[0].kind == "DblQuoted":
         parts = parts[0].nodes("Parts")
     return parts[0] if len(parts) == 1 and parts[0].kind == "ParamExp" else None
+
+
+def is_pattern(word: Node) -> bool:
+    """Tell whether a word may stand for file names, a home folder or several words."""
+    parts = word.nodes("Parts")
+    plain = [_ESCAPED.sub("", part.text()) for part in parts if part.kind == "Lit"]
+    if not plain:
+        return False
+    if parts[0].kind == "Lit" and plain[0].startswith("~"):
+        return True
+    bare = "".join(plain)
+    if "*" not in bare and "?" not in bare and "[" not in bare and "{" not in bare:
+        return False
+    return _GLOB.search(bare) is not None or _BRACES.search(bare) is not None
 
 
 def is_quoted(word: Node) -> bool:
@@ -140,19 +154,6 @@ def _ansi(match: re.Match[str]) -> str:
     return chr(code) if code <= _LAST_CHARACTER else "\ufffd"
 
 
-def _is_pattern(parts: tuple[Node, ...]) -> bool:
-    """Tell whether a word may stand for file names, a home folder or several words."""
-    plain = [_ESCAPED.sub("", part.text()) for part in parts if part.kind == "Lit"]
-    if not plain:
-        return False
-    if parts[0].kind == "Lit" and plain[0].startswith("~"):
-        return True
-    bare = "".join(plain)
-    if "*" not in bare and "?" not in bare and "[" not in bare and "{" not in bare:
-        return False
-    return _GLOB.search(bare) is not None or _BRACES.search(bare) is not None
-
-
 def _head_of_pattern(parts: tuple[Node, ...]) -> str:
     first = parts[0]
     if first.kind != "Lit":
@@ -186,6 +187,11 @@ def _piece(part: Node, *, quoted: bool = False) -> str | None:
     if part.kind == "SglQuoted":
         return decode_ansi(part.text()) if part.flag("Dollar") else part.text()
     return None
+
+
+def piece_text(part: Node, *, quoted: bool) -> str:
+    """Give the text of a literal part of a word; `quoted` within double quotes."""
+    return _piece(part, quoted=quoted) or ""
 
 
 def _unquoted(match: re.Match[str]) -> str:

@@ -144,9 +144,9 @@ def _git(call: Call) -> None:
             "what git does is known only when the script runs",
             "write the command of git in the script",
         )
-    elif command == "config" and any(argument.text in _GIT_CONFIG for argument in rest[:1]):
-        _check_git_words(call, rest)
-    elif command in _GIT_READING:
+    elif (
+        command == "config" and any(argument.text in _GIT_CONFIG for argument in rest[:1])
+    ) or command in _GIT_READING:
         _check_git_words(call, rest)
     else:
         call.report.write(call.node, f"git {command} changes files or the repository")

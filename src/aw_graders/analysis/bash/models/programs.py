@@ -123,7 +123,7 @@ def _xxd(call: Call) -> None:
     operands: list[Argument] = []
     takes_value = False
     for argument in call.arguments:
-        if takes_value or argument.head.startswith("-"):
+        if takes_value or (argument.head.startswith("-") and argument.text != "-"):
             takes_value = not takes_value and argument.text in _XXD_VALUED
             continue
         operands.append(argument)
@@ -206,5 +206,5 @@ PROGRAMS: Final[Mapping[str, Model]] = {
     "rg": _searching(_RG_REFUSED, RUNS),
     "xmllint": _searching(_XMLLINT_REFUSED, WRITES),
     "xxd": _xxd,
-    **dict.fromkeys(("jaq", "yq"), _YQ),
+    **dict.fromkeys(("jaq", "tomlq", "xq", "xq-python", "yq"), _YQ),
 }

@@ -1,5 +1,6 @@
 """Commands that are judged by their name alone."""
 
+import re
 from typing import Final
 
 # They read, compute and print; no option of theirs writes a file or runs a program.
@@ -7,16 +8,19 @@ READERS: Final = frozenset(
     (
         *("arch", "b2sum", "base32", "base64", "basename", "basenc", "bc", "bzcat", "cal"),
         *("cat", "cksum", "clear", "cmp", "col", "colrm", "column", "comm", "cut", "datamash"),
-        *("df", "diff", "diff3", "dig", "dir", "dirname", "du", "echo", "egrep", "expand"),
+        *("df", "diff", "dig", "dir", "dirname", "du", "echo", "egrep", "expand"),
         *("expr", "factor", "false", "fgrep", "fmt", "fold", "free", "getconf", "getent"),
-        *("getopt", "gojq", "grep", "groups", "head", "hexdump", "host", "iconvconfig"),
+        *("getopt", "gojq", "grep", "groups", "hd", "head", "hexdump", "host"),
         *("id", "join", "jq", "locale", "logname", "look", "ls", "lscpu", "lsof", "lzcat"),
         *("md5sum", "nl", "nproc", "nslookup", "numfmt", "od", "paste", "pathchk", "pgrep"),
         *("pidof", "ping", "pr", "printenv", "ps", "readlink", "realpath", "rev", "seq"),
         *("sha1sum", "sha224sum", "sha256sum", "sha384sum", "sha512sum", "shasum", "sleep"),
         *("stat", "strings", "sum", "tac", "tail", "tr", "true", "tsort", "tty", "uname"),
         *("unexpand", "uptime", "users", "vdir", "vmstat", "wc", "which", "whereis", "who"),
-        *("whoami", "xzcat", "yes", "zcat", "zegrep", "zfgrep", "zgrep"),
+        *("whoami", "xzcat", "yes", "zcat", "zegrep", "zfgrep", "zgrep", "envsubst", "uuidgen"),
+        *("addr2line", "c++filt", "dircolors", "dmesg", "hostid", "last", "lsb_release", "lsblk"),
+        *("mcookie", "nm", "objdump", "pkg-config", "pstree", "readelf", "rgrep", "size", "ss"),
+        *("stty", "tput", "ul", "w", "zdump", "zipinfo", "bzgrep", "xzgrep", "lsattr", "ipcs"),
     )
 )
 # Shell builtins that neither write nor run anything, whatever their arguments.
@@ -54,6 +58,33 @@ WRITERS: Final = frozenset(
         *("losetup", "fdisk", "parted", "sfdisk", "wipefs", "mdadm", "lvm", "chroot", "pivot_root"),
         *("sysctl", "modprobe", "insmod", "rmmod", "iptables", "ip", "ifconfig", "route"),
         *("systemctl", "service", "journalctl", "dpkg", "apt", "apt-get", "apt-key", "snap"),
+        *(
+            "adduser",
+            "addgroup",
+            "badblocks",
+            "blkdiscard",
+            "catman",
+            "c_rehash",
+            "cscope",
+            "deluser",
+        ),
+        *("elfedit", "fc-cache", "gcov", "gencat", "gpg", "gpg2", "gpgtar", "groupadd", "groupdel"),
+        *("hardlink", "hwclock", "iconvconfig", "ipcmk", "ipcrm", "jar", "keytool", "killall"),
+        *("ldconfig", "lz4c", "mandb", "mke2fs", "nstat", "pkill", "poweroff", "ppmto", "pzstd"),
+        *("reboot", "resize2fs", "savelog", "shutdown", "halt", "init", "telinit", "ucf", "unlz4"),
+        *("unzipsfx", "utmpdump", "xauth", "xgettext", "zic", "zramctl", "rtacct", "rmt", "tarcat"),
+        *(
+            "pygmentize",
+            "uconv",
+            "genisoimage",
+            "dump",
+            "restore",
+            "growisofs",
+            "cjpeg",
+            "exiftool",
+        ),
+        *("zforce", "bzexe", "lzmore", "xzmore", "xzdiff", "xzcmp", "bzdiff", "bzcmp", "lzdiff"),
+        *("sqldiff", "truncate64", "gpgsplit", "gpgsm", "split-file", "logsave", "last2file"),
     )
 )
 # Programs that take a program of their own, or run others: shells, languages, editors, builders.
@@ -131,6 +162,35 @@ INTERPRETERS: Final = frozenset(
             "editor",
         ),
         *("pager", "sensible-pager", "select-editor", "vipe", "ifne", "pee", "chronic", "mispipe"),
+        *("red", "rview", "runcon", "uclampset", "rtcwake", "eatmydata", "memusage", "sotruss"),
+        *("mtrace", "groff", "troff", "nroff", "pic", "soelim", "tbl", "eqn", "lli", "llc", "opt"),
+        *(
+            "i386",
+            "i686",
+            "x86_64",
+            "uname26",
+            "sparc",
+            "sparc32",
+            "ppc",
+            "ppc32",
+            "arm",
+            "aarch64",
+        ),
+        *(
+            "diff3",
+            "zipgrep",
+            "tclsh8.6",
+            "gapplication",
+            "dbus-launch",
+            "init-wrapper",
+            "catchsegv",
+        ),
         *("mlr", "csvtool", "xmlstarlet", "jo", "nawk-script", "ack", "ag", "fzf", "sk"),
     )
+)
+# Programs come under names with a version or a purpose: python3.11, rename.ul, git-shell.
+FAMILIES: Final = re.compile(
+    r"(?:aarch64-linux-gnu|apt|cargo|clang|cpan|cpp|dbus|docker|dpkg|emacs|fakeroot|fsck|g\+\+|gcc|gdb"
+    r"|git|go|gpg|java|ksh|llvm|lua|mkfs|msg|node|perl|pg|php|pip|pkexec|python|pypy|rename|rsync|ruby"
+    r"|rustup|ssh|systemd|tclsh|update|valgrind|vim|wish|x86_64-linux-gnu)[-_.0-9].*"
 )

@@ -86,7 +86,7 @@ def _check(
     """Judge the pieces of a program as one."""
     texts: list[str] = []
     for program in programs:
-        text = program.text
+        text = program.filled if program.text is None else program.text
         if text is None:
             message = f"the program of {call.name} is known only when the script runs"
             call.report.dynamic(program.node, message, _INPUTS_HINT)

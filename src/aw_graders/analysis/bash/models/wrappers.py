@@ -52,10 +52,14 @@ def _env(call: Call) -> None:
             message = "env -S makes a command of a text"
             call.report.dynamic(option.node, message, _SPLIT_HINT)
             return
-    for at, argument in enumerate(parsed.operands):
+    operands = parsed.operands
+    if operands and operands[0].text == "-":
+        # A lone dash says the same as -i.
+        operands = operands[1:]
+    for at, argument in enumerate(operands):
         match = _ASSIGNMENT.match(argument.head)
         if match is None:
-            call.run(parsed.operands[at:])
+            call.run(operands[at:])
             return
         if is_guarded(match[1]):
             message = f"{match[1]} changes what the command does"
