@@ -100,6 +100,14 @@ def evaluator(code: str, config: Mapping[str, Any] | None = None) -> Answer | Fa
     return run_evaluator(given, lines()).answer
 
 
+def evaluator_file(
+    code: bytes, events: list[dict[str, Any]], config: Mapping[str, Any] | None = None
+) -> Answer | Failure:
+    """Run a whole evaluator over a session."""
+    given = grader(code, OPERATIONAL_VALUE, config=config or {})
+    return run_evaluator(given, lines(events)).answer
+
+
 def result_text(given: Executable, answer: Answer | Failure) -> str:
     """Return everything that a result says, as text."""
     return msgspec.json.encode(result_of(given, answer), enc_hook=dict).decode()
