@@ -23,7 +23,7 @@ _POLL_SECONDS: Final = 0.02
 # A program that starts others without end must not keep its watcher from running.
 _NICENESS: Final = 10
 _KILL_SECONDS: Final = 2.0
-_STATUS_OF_SIGNAL: Final = 128
+_STATUS_BYTES: Final = 16
 _NOT_STARTED: Final = 127
 # So that a breach is seen before the kernel refuses the next process.
 _SPARE_PROCESSES: Final = 64
@@ -49,9 +49,11 @@ def watch(command: list[str], bounds: dict[str, int]) -> dict[str, Any]:
     libc.prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
     has_namespace = _leave_processes(libc)
     signal.signal(signal.SIGTERM, _stop)
+    told, telling = os.pipe()
     first = os.fork()
     if first == 0:
-        _child(command, libc, bounds, has_namespace=has_namespace)
+        _child(command, libc, bounds, telling if has_namespace else None)
+    os.close(telling)
     breach: str | None = None
     status: int | None = None
     try:
@@ -63,10 +65,18 @@ def watch(command: list[str], bounds: dict[str, int]) -> dict[str, Any]:
         if status is None:
             # In a namespace, this is the end of all.
             os.kill(first, signal.SIGKILL)
+        elif has_namespace:
+            status = _told_status(told, status)
         _end_all()
     killed = -int(signal.SIGKILL)
     ended = killed if status is None else status
     return {"status": ended, "breach": breach, "namespace": has_namespace}
+
+
+def _told_status(told: int, status: int) -> int:
+    """Return how the program ended, as the first process of its namespace saw it."""
+    text = os.read(told, _STATUS_BYTES)
+    return int(text) if text else status
 
 
 def _stop(*_: object) -> None:
@@ -91,20 +101,25 @@ def _leave_processes(libc: Any) -> bool:
     return True
 
 
-def _child(command: list[str], libc: Any, bounds: dict[str, int], *, has_namespace: bool) -> None:
-    """Become the program, or in a namespace its first process, which starts the program."""
+def _child(command: list[str], libc: Any, bounds: dict[str, int], telling: int | None) -> None:
+    """Become the program, or in a namespace its first process, which starts the program.
+
+    That first process tells by `telling` how the program ended: it cannot end by a signal itself.
+    """
     try:
         signal.signal(signal.SIGTERM, signal.SIG_DFL)
         libc.prctl(_PR_SET_PDEATHSIG, int(signal.SIGKILL), 0, 0, 0)
-        program = os.fork() if has_namespace else 0
+        program = 0 if telling is None else os.fork()
         if program == 0:
             _become_small(bounds)
+            # Forgotten with the user.
+            libc.prctl(_PR_SET_PDEATHSIG, int(signal.SIGKILL), 0, 0, 0)
             os.execve(command[0], command, os.environ)  # noqa: S606 - no shell is meant
         while True:
             ended, status = os.wait()
-            if ended == program:
-                code = os.waitstatus_to_exitcode(status)
-                os._exit(code if code >= 0 else _STATUS_OF_SIGNAL - code)
+            if ended == program and telling is not None:
+                os.write(telling, str(os.waitstatus_to_exitcode(status)).encode("ascii"))
+                os._exit(0)
     except OSError:
         os._exit(_NOT_STARTED)
 

@@ -21,6 +21,7 @@ import json
 import os
 import platform
 import resource
+import signal
 import struct
 import sys
 from collections.abc import Callable, Sequence
@@ -182,6 +183,14 @@ def _fenced(order: dict[str, Any]) -> list[str]:
     return stood
 
 
+def _forget_signals() -> None:
+    """Undo what a program would inherit: a pipe whose reader left ends its writer, for instance."""
+    for number in signal.valid_signals():
+        if signal.getsignal(number) == signal.SIG_IGN:
+            signal.signal(number, signal.SIG_DFL)
+    signal.pthread_sigmask(signal.SIG_SETMASK, ())
+
+
 def main(arguments: Sequence[str]) -> None:
     """Become the program, or watch it."""
     order = json.loads(arguments[0])
@@ -193,6 +202,7 @@ def main(arguments: Sequence[str]) -> None:
     for name in {*os.environ} - {*order["environment"]}:
         # The interpreter itself sets one, LC_CTYPE, when it is started without a language.
         del os.environ[name]
+    _forget_signals()
     command, group = list(arguments[1:]), order["group"]
     os.set_inheritable(order["report"], False)  # noqa: FBT003 - its signature
     watch: Callable[[list[str], Any], dict[str, Any]] | None = None

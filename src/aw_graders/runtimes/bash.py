@@ -117,7 +117,7 @@ def _answer(ended: Ended, root: str) -> Answer | Failure:
 
 def _exit(ended: Ended, root: str) -> Failure:
     """Say how an evaluator ended that did not end well, in its own words when it has some."""
-    said = ended.stderr.decode("utf-8", "replace").replace(f"{root}/", "")
+    said = ended.stderr.decode("utf-8", "replace").replace(f"{root}/", "").replace(root, ".")
     missing = _NOT_FOUND.search(said)
     if missing is not None:
         line, command = missing.groups()
