@@ -8,7 +8,7 @@ from aw_graders.analysis.bash.facts import Facts
 from aw_graders.analysis.bash.report import Reporter
 from aw_graders.analysis.bash.tree import Node
 from aw_graders.analysis.bash.values import Trait, Values
-from aw_graders.analysis.bash.words import read_word
+from aw_graders.analysis.bash.words import only_parameter, read_word
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,8 +43,11 @@ class Context:
         is_calm = Trait.CALM in traits and (_is_held(word) or Trait.TIDY in traits)
         if text.head and text.head[0] != "-" and text.is_single:
             is_calm = True
+        is_single = text.is_single or (bool(text.head) and Trait.TIDY in traits)
+        if Trait.NUMBER in traits and only_parameter(word) is None:
+            is_single = True
         filled = self.values.filled(word, function)
-        return Argument(word, None, text.head, text.is_single, is_calm, filled)
+        return Argument(word, None, text.head, is_single, is_calm, filled)
 
 
 def _is_held(word: Node) -> bool:

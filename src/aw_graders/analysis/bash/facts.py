@@ -46,7 +46,7 @@ class Facts:
     """Everything that is gathered from a script; filled by `gather`, then only read.
 
     `sources` is keyed by name of a variable, `passed` by name of a function, for what its
-    positional parameters may be. `targets` has what each name reference stands for.
+    positional parameters may be. `keyed` has the associative arrays of each function.
     """
 
     functions: set[str] = field(default_factory=set[str])
@@ -56,6 +56,7 @@ class Facts:
     )
     set_words: dict[str, list[Node]] = field(default_factory=lambda: defaultdict(list))
     arrays: set[str] = field(default_factory=set[str])
+    keyed: set[tuple[str, str]] = field(default_factory=set[tuple[str, str]])
     references: set[str] = field(default_factory=set[str])
     redirects: list[Node] = field(default_factory=list[Node])
     coprocesses: set[str] = field(default_factory=set[str])
@@ -150,6 +151,8 @@ def _declaration(node: Node, where: str, facts: Facts) -> None:
             continue
         if "a" in options or "A" in options:
             facts.arrays.add(name)
+        if "A" in options:
+            facts.keyed.add((TOP if "g" in options else where, name))
         if "n" in options:
             facts.references.add(name)
             _unknown(exact_text(assign.node("Value")), where, facts)

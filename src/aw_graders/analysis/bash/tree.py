@@ -186,7 +186,7 @@ def build(document: JsonValue) -> Node:
 def _node(value: JsonValue, kind: str, depth: int) -> Node:
     if depth > _MAX_DEPTH:
         raise TooDeepError
-    record = value if isinstance(value, Mapping) else {}
+    record = _record(value)
     line, column, start = _place(record.get("Pos"))
     end_line, end_column, end = _place(record.get("End"))
     written = record.get("Type", kind)
@@ -213,14 +213,17 @@ def _value(held: JsonValue, form: str, depth: int) -> "_Value | None":
     if held is None:
         return None
     if form in (_TEXT, _FLAG):
+        if isinstance(held, str | bool):
+            return held
         # `Dollar` is a flag in some kinds and a place in others.
-        if not isinstance(held, str | bool) and not _is_place(held):
+        if not _is_place(held):
             _refuse("a value that is neither text nor flag", 1, 1)
-        return held if isinstance(held, str | bool) else None
-    if form.startswith(_MANY):
+        return None
+    if form[0] == _MANY:
         if not isinstance(held, list):
             _refuse("a list that is none", 1, 1)
-        return tuple(_node(item, form[1:], depth) for item in held)
+        kind = form[1:]
+        return tuple([_node(item, kind, depth) for item in held])
     return _node(held, form, depth)
 
 
@@ -228,14 +231,19 @@ def _refuse(what: str, line: int, column: int) -> NoReturn:
     raise UnknownSyntaxError(what, line, column)
 
 
+def _record(value: JsonValue) -> Mapping[str, JsonValue]:
+    return value if isinstance(value, dict) else {}
+
+
 def _place(value: JsonValue) -> tuple[int, int, int]:
-    if not isinstance(value, Mapping):
-        return 1, 1, 0
-    numbers = [value.get(name) for name in ("Line", "Col", "Offset")]
-    line, column, offset = (number if isinstance(number, int) else 0 for number in numbers)
-    return max(1, line), max(1, column), offset
+    record = _record(value)
+    line, column, offset = record.get("Line"), record.get("Col"), record.get("Offset")
+    if isinstance(line, int) and isinstance(column, int) and isinstance(offset, int):
+        return max(1, line), max(1, column), offset
+    return 1, 1, 0
 
 
 def _is_place(value: JsonValue) -> bool:
     """Tell whether a value is a position, which the parser writes for every token."""
-    return isinstance(value, Mapping) and isinstance(value.get("Offset"), int) and "Line" in value
+    record = _record(value)
+    return "Line" in record and isinstance(record.get("Offset"), int)

@@ -34,7 +34,7 @@ _ALL: Final = Trait.CALM | Trait.TIDY | Trait.NUMBER | Trait.INERT
 _NOTHING_KNOWN: Final = Trait.INERT
 _NUMBER: Final = _ALL
 _PATH: Final = Trait.CALM | Trait.TIDY | Trait.INERT
-_TIDY: Final = re.compile(r"[A-Za-z0-9_./]*")
+_TIDY: Final = re.compile(r"[A-Za-z0-9_./=,:+@%]*")
 _WHOLE: Final = re.compile(r"-?[0-9]{1,18}")
 # Passes over all variables; a script with longer chains of copies is taken for one of no traits.
 _MAX_PASSES: Final = 12
@@ -53,6 +53,8 @@ _KEEPING: Final = frozenset(("%", "%%", "^", "^^", ",", ",,", "?", ":?"))
 _DEFAULTING: Final = frozenset(("-", ":-", "=", ":="))
 # A bracket, or an escape that printf may make one of.
 _BRACKETS: Final = re.compile(r"\[|\\[xuU0-7]")
+# `wc -l` with nothing but its input prints one number.
+_COUNTING_WORDS: Final = 2
 _TEXT_MAKERS: Final = frozenset(("echo", "printf"))
 _INSTEAD: Final = frozenset(("+", ":+"))
 
@@ -230,7 +232,10 @@ def _of_substitution(part: Node) -> Trait:
     statements = part.nodes("Stmts")
     command = statements[0].node("Cmd") if len(statements) == 1 else None
     words = () if command is None else command.nodes("Args")
-    if not words or read_word(words[0]).exact not in _TEXT_MAKERS:
+    name = read_word(words[0]).exact if words else None
+    if name == "wc" and all(read_word(word).head.startswith("-") for word in words[1:]):
+        return _NUMBER if len(words) == _COUNTING_WORDS else _NOTHING_KNOWN
+    if name not in _TEXT_MAKERS:
         return _NOTHING_KNOWN
     pieces = (piece for word in words[1:] for piece in literal_pieces(word))
     return Trait(0) if any(map(_BRACKETS.search, pieces)) else _NOTHING_KNOWN

@@ -9,7 +9,7 @@ from typing import Final, TypeAlias
 from aw_graders.analysis.bash.commands import check_declaration, judge_command
 from aw_graders.analysis.bash.context import Context, Where
 from aw_graders.analysis.bash.descriptors import Descriptors, number_of
-from aw_graders.analysis.bash.facts import arithmetic_name, is_assigning, name_of
+from aw_graders.analysis.bash.facts import TOP, arithmetic_name, is_assigning, name_of
 from aw_graders.analysis.bash.names import is_identifier
 from aw_graders.analysis.bash.redirections import check_redirection
 from aw_graders.analysis.bash.registry import is_known
@@ -41,6 +41,7 @@ _ESCAPED: Final = re.compile(r"\\.", re.DOTALL)
 _HIDDEN: Final = re.compile(r"\$\(|`|[<>]\(|\$\{")
 _PATTERN: Final = re.compile(r"(?:[^$`\"'\\<>]|\$\w|\$\{\w+\})*")
 _LET_REDIRECTS: Final = re.compile(r"[<>&|]")
+_ENDS_EARLY: Final = re.compile(rb"<<(?!<)|(?<![^\s;&|()`])#|\besac\b")
 _QUOTES_HINT: Final = "use double quotes there, or keep the text in a variable"
 _NUMBER_HINT: Final = "give the variable a number"
 
@@ -160,14 +161,35 @@ class Walker:
         if value is not None and not node.flag("Naked"):
             check_value(value, self._context)
         array = node.node("Array")
+        written = "" if name is None else name.text()
+        is_keyed = bool({(where.function, written), (TOP, written)} & self._context.facts.keyed)
         for element in () if array is None else array.nodes("Elems"):
             item = element.node("Value")
             if item is not None:
                 check_value(item, self._context)
             self._later((item,), where, Quoting.NONE)
-            self._later((element.node("Index"),), where, Quoting.ARITHMETIC)
+            index = element.node("Index")
+            if index is not None and not is_keyed:
+                self._element(index, where)
+            self._later((index,), where, Quoting.ARITHMETIC)
         self._later((value,), where, Quoting.NONE)
         self._later((node.node("Index"),), where, Quoting.ARITHMETIC)
+
+    def _element(self, index: Node, where: Where) -> None:
+        """Refuse an index in a list that Bash would expand a second time."""
+        waiting = [index]
+        while waiting:
+            part = waiting.pop()
+            if part.kind != "Word":
+                waiting += part.children()
+                continue
+            text = exact_text(part)
+            is_plain = text is not None and (text.isdigit() or is_identifier(text))
+            if not is_plain and Trait.NUMBER not in self._context.values.of(part, where.function):
+                message = "Bash expands the text of this index a second time"
+                hint = "declare -A the array before, or set one element at a time: name[$i]=..."
+                self._report.dynamic(index, message, hint)
+                return
 
     def visit_test(self, node: Node, where: Where, _: Quoting) -> None:
         """Visit a test in [[...]]."""
@@ -259,10 +281,14 @@ class Walker:
             message = "this pattern holds more than text and plain variables"
             self._report.dynamic(node, message, "put the pattern into a variable first")
 
-    def visit_substitution(self, node: Node, where: Where, _: Quoting) -> None:
+    def visit_substitution(self, node: Node, where: Where, quoting: Quoting) -> None:
         """Visit a command substitution."""
-        written = self._source[node.start : node.end] if node.flag("Backquotes") else b""
-        if b"\\" in written.replace(b"\\`", b""):
+        held = self._source[node.start : node.end]
+        if quoting is Quoting.ARITHMETIC and _ENDS_EARLY.search(held):
+            message = "within arithmetic, Bash may end this substitution early"
+            hint = "keep what it prints in a variable first"
+            self._report.dynamic(node, message, hint)
+        if node.flag("Backquotes") and b"\\" in held.replace(b"\\`", b""):
             message = "backslashes within backticks are uncertain"
             self._report.dynamic(node, message, "write $(...) instead of backticks")
         self._later(node.nodes("Stmts"), where, Quoting.NONE)
@@ -278,7 +304,8 @@ class Walker:
             self._later(tuple(cut.children()), where, Quoting.ARITHMETIC)
         replacing = node.node("Repl")
         if replacing is not None:
-            self._later(tuple(replacing.children()), where, Quoting.NONE)
+            kept = quoting if quoting is Quoting.ARITHMETIC else Quoting.NONE
+            self._later(tuple(replacing.children()), where, kept)
         expansion = node.node("Exp")
         if expansion is None:
             return
@@ -290,7 +317,8 @@ class Walker:
             check_name(name, name.text(), self._context, word)
             if word is not None:
                 check_value(word, self._context)
-        self._later((word,), where, quoting if operator in _UNQUOTING else Quoting.NONE)
+        is_kept = operator in _UNQUOTING or quoting is Quoting.ARITHMETIC
+        self._later((word,), where, quoting if is_kept else Quoting.NONE)
 
     def _indirection(self, node: Node) -> None:
         if not node.flag("Excl") or node.text("Names"):

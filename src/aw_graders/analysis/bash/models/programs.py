@@ -31,7 +31,7 @@ _FIND_VALUED: Final = frozenset(
 )
 _FIND_PLAIN: Final = frozenset(
     (
-        *("-H", "-L", "-P", "-O1", "-O2", "-O3", "-a", "-and", "-daystart", "-depth", "-d"),
+        *("--", "-H", "-L", "-P", "-O1", "-O2", "-O3", "-a", "-and", "-daystart", "-depth", "-d"),
         *("-empty", "-executable", "-false", "-follow", "-help", "--help", "--version", "-ls"),
         *("-mount", "-nogroup", "-noleaf", "-not", "-nouser", "-nowarn", "-o", "-or", "-print"),
         *("-print0", "-prune", "-quit", "-readable", "-true", "-version", "-warn", "-writable"),
