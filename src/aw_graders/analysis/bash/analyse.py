@@ -1,9 +1,9 @@
 """The way from the bytes of a script to its findings."""
 
-import re
 from typing import TYPE_CHECKING, Final
 
 from aw_graders.analysis.bash import report
+from aw_graders.analysis.bash.doubts import find_doubts
 from aw_graders.analysis.bash.source import unreadable
 from aw_graders.analysis.model import Analysis
 
@@ -19,14 +19,6 @@ RULES: Final = (
     report.UNKNOWN_COMMAND,
 )
 
-# Bash and the parser do not agree on these: one drops what the other keeps.
-_CONTROL: Final = re.compile(rb"[\x01-\x08\x0b-\x1f\x7f]")
-# Bash drops a continued line before it looks for operators, the parser after.
-_SPLIT: Final = re.compile(
-    rb"\$(?:\\\n)+|[<>](?:\\\n)+[<>&|(-]|&(?:\\\n)+[&>]|\|(?:\\\n)+[&|]|[(](?:\\\n)+[(]"
-    rb"|[)](?:\\\n)+[)]|;(?:\\\n)+[;&]"
-)
-
 
 def analyse_bash(source: bytes) -> Analysis:
     """Find what a script writes, what it hides, and what its author should know.
@@ -40,7 +32,8 @@ def analyse_bash(source: bytes) -> Analysis:
     if faults:
         return Analysis(faults)
     reporter = report.Reporter(source)
-    _refuse_bytes(source, reporter)
+    for doubt in find_doubts(source):
+        reporter.refuse_at(doubt.line, doubt.column, report.DYNAMIC, doubt.message, doubt.hint)
     # Parsing is what start-up must not pay for.
     from aw_graders.analysis.bash.parser import (  # noqa: PLC0415
         SyntaxFaultError,
@@ -62,25 +55,6 @@ def analyse_bash(source: bytes) -> Analysis:
         hint = "write it with plainer means"
         reporter.refuse_at(fault.line, fault.column, report.DYNAMIC, message, hint)
     return Analysis(reporter.findings)
-
-
-def _refuse_bytes(source: bytes, reporter: report.Reporter) -> None:
-    """Refuse what Bash and the parser read in different ways, wherever it stands."""
-    control = _CONTROL.search(source)
-    if control is not None:
-        message = f"byte 0x{control[0][0]:02x} stands in the script itself"
-        hint = "end lines with line feeds alone; write other control characters as $'\\xNN'"
-        reporter.refuse_at(*_place(source, control.start()), report.DYNAMIC, message, hint)
-    split = _SPLIT.search(source)
-    if split is not None:
-        message = "an operator goes on behind the end of the line"
-        hint = "write the operator on one line"
-        reporter.refuse_at(*_place(source, split.start()), report.DYNAMIC, message, hint)
-
-
-def _place(source: bytes, at: int) -> tuple[int, int]:
-    before = source[:at]
-    return before.count(b"\n") + 1, at - (before.rfind(b"\n") + 1) + 1
 
 
 def _judge(root: "Node", source: bytes, reporter: report.Reporter) -> None:

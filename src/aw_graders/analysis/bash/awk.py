@@ -20,7 +20,9 @@ _TOKEN: Final = re.compile(
     re.VERBOSE | re.DOTALL | re.ASCII,
 )
 _REGEX: Final = re.compile(r"/((?:[^/\\\n]|\\.)*)/", re.DOTALL)
-_BRACKET: Final = re.compile(r"(?:[^\\\[]|\\.)*\[\^?\]?(?:[^\]\\]|\\.)*\Z", re.DOTALL)
+_CLASS: Final = re.compile(r"\[[:.=].*?[:.=]\]")
+_ESCAPE: Final = re.compile(r"\\.", re.DOTALL)
+_BRACKETS: Final = re.compile(r"\[\^?\]?[^\]]*(\]?)")
 # Behind these a slash divides; behind `)` it does unless the bracket closes a condition.
 _VALUE_ENDS: Final = frozenset((")", "]", "$", "++", "--"))
 _CONDITIONS: Final = frozenset(("if", "while", "for", "switch"))
@@ -81,7 +83,7 @@ def _tokens(program: str) -> Iterator[_Token]:
     while at < len(program):
         if program[at] == "/" and not _ends_value(last, closes_condition=closes_condition):
             match = _REGEX.match(program, at)
-            if match is None or _BRACKET.fullmatch(match[1]):
+            if match is None or _is_open(match[1]):
                 msg = "a regular expression"
                 raise _UncertainError(msg)
             token = _Token("regex", match[0])
@@ -100,6 +102,16 @@ def _tokens(program: str) -> Iterator[_Token]:
             closes_condition = brackets.pop() if brackets else False
         yield token
         last = token
+
+
+def _is_open(regex: str) -> bool:
+    """Tell whether a list of characters goes on behind the slash, in one reading or the other."""
+    bare = _ESCAPE.sub("a", regex)
+    return any(
+        closing[1] == ""
+        for text in (bare, _CLASS.sub("a", bare))
+        for closing in _BRACKETS.finditer(text)
+    )
 
 
 def _ends_value(token: _Token, *, closes_condition: bool) -> bool:

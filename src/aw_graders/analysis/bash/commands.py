@@ -1,6 +1,7 @@
 """Finds out which command a line runs, and hands it to the model of that command."""
 
 import re
+from dataclasses import replace
 from typing import Final
 
 from aw_graders.analysis.bash.arguments import Argument
@@ -65,7 +66,7 @@ def check_declaration(node: Node, where: Where, context: Context) -> None:
 
 
 def _called(call: Call, name: str, *, is_builtin: bool) -> Call:
-    return Call(name, call.command, call.arguments, call.where, call.context, is_builtin)
+    return replace(call, name=name, is_builtin=is_builtin)
 
 
 def _run(call: Call) -> None:
@@ -74,7 +75,7 @@ def _run(call: Call) -> None:
     model = model_of(call.name)
     if model is not None:
         model(call)
-    elif call.name in _RESERVED or call.name.startswith("-"):
+    elif call.name in _RESERVED or call.name.startswith("-") or "=" in call.name:
         message = f"{quoted(call.name)} is a word of Bash, and no command here"
         call.report.dynamic(call.node, message, "write the construct in its usual form")
     elif not (call.is_builtin and call.name in call.context.facts.functions):

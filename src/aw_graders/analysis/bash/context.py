@@ -2,13 +2,16 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Final
 
 from aw_graders.analysis.bash.arguments import Argument
 from aw_graders.analysis.bash.facts import Facts
-from aw_graders.analysis.bash.report import Reporter
+from aw_graders.analysis.bash.report import TOO_COMPLEX, Reporter
 from aw_graders.analysis.bash.tree import Node
 from aw_graders.analysis.bash.values import Trait, Values
 from aw_graders.analysis.bash.words import only_parameter, read_word
+
+_MAX_DEPTH: Final = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +66,8 @@ def _is_held(word: Node) -> bool:
 class Call:
     """One command with its arguments. `name` is the file name of the command.
 
-    `is_builtin` tells what Bash runs itself from what another program finds by `PATH`.
+    `is_builtin` tells what Bash runs itself from what another program finds by `PATH`; `depth`
+    counts the commands that started this one.
     """
 
     name: str
@@ -72,6 +76,7 @@ class Call:
     where: Where
     context: Context
     is_builtin: bool = True
+    depth: int = 0
 
     @property
     def report(self) -> Reporter:
@@ -87,10 +92,15 @@ class Call:
         """Judge the command that these words make."""
         if not arguments:
             return
+        if self.depth >= _MAX_DEPTH:
+            message = "too many commands start each other"
+            self.report.refuse(self.node, TOO_COMPLEX, message, "call the last command itself")
+            return
         inner = replace(
             self,
             command=arguments[0],
             arguments=arguments[1:],
             is_builtin=keeps_builtins and self.is_builtin,
+            depth=self.depth + 1,
         )
         self.context.run(inner)

@@ -22,7 +22,7 @@ _BOTH: Final = frozenset(("&>", "&>>"))
 _DUPLICATING: Final = frozenset((">&", "<&"))
 # Bash gives these numbers to `{name}` and to what it opens itself.
 _FIRST_CHOSEN: Final = 10
-_PASSES: Final = 40
+_PASSES: Final = 8
 
 
 class Descriptors:
@@ -31,7 +31,7 @@ class Descriptors:
     def __init__(self, facts: Facts) -> None:
         """Look at every redirection.
 
-        Cost: O(redirections times descriptors), at most forty passes.
+        Cost: O(redirections times descriptors), at most eight passes.
         """
         self._facts = facts
         given: dict[str, list[Node]] = {}

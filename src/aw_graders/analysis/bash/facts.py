@@ -62,9 +62,28 @@ class Facts:
     coprocesses: set[str] = field(default_factory=set[str])
     handlers: set[str] = field(default_factory=set[str])
 
+    passed: dict[tuple[str, int], frozenset[str | None]] = field(
+        default_factory=dict[tuple[str, int], frozenset[str | None]]
+    )
+
+    def passed_at(self, function: str, position: int) -> frozenset[str | None]:
+        """Give the texts that a function is called with at one position; None for unknown ones."""
+        known = self.passed.get((function, position))
+        if known is None:
+            calls = self.calls.get(function, [])
+            known = frozenset(_at(words, position) for words, _ in calls if len(words) >= position)
+            self.passed[function, position] = known
+        return known
+
     def assign(self, name: str, source: Source) -> None:
         """Note that a name may get a value."""
         self.sources[name].append(source)
+
+
+def _at(words: tuple[Node, ...], position: int) -> str | None:
+    if position < 1 or not all(read_word(word).is_single for word in words[:position]):
+        return None
+    return exact_text(words[position - 1])
 
 
 def gather(root: Node, function: str, facts: Facts) -> None:

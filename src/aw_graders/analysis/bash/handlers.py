@@ -2,6 +2,7 @@
 
 from typing import Final
 
+from aw_graders.analysis.bash.doubts import find_doubts
 from aw_graders.analysis.bash.facts import ANYWHERE, Facts, gather
 from aw_graders.analysis.bash.parser import SyntaxFaultError, TooComplexError, parse
 from aw_graders.analysis.bash.tree import Node, UnknownSyntaxError
@@ -22,8 +23,12 @@ def read_handlers(facts: Facts) -> dict[str, Node]:
         for text in sorted(waiting):
             if len(trees) + len(refused) >= _MAX_HANDLERS:
                 return trees
+            source = text.encode("utf-8", "replace")
+            if any(find_doubts(source)):
+                refused.add(text)
+                continue
             try:
-                trees[text] = parse(text.encode("utf-8", "surrogateescape"))
+                trees[text] = parse(source)
             except (SyntaxFaultError, TooComplexError, UnknownSyntaxError):
                 refused.add(text)
             else:

@@ -29,13 +29,15 @@ class Reporter:
     def __init__(self, source: bytes) -> None:
         """Take the bytes that all places are about."""
         self._lines = source.split(b"\n")
-        self._found: set[Finding] = set()
+        self._errors: set[Finding] = set()
+        self._warnings: set[Finding] = set()
         self.within: Node | None = None
 
     def refuse(self, node: Node, code: str, message: str, hint: str) -> None:
         """Add an error at a construct."""
-        place = self._place(self.within or node)
-        self._found.add(Finding(*place, FILE_WRITE, code, message, hint))
+        if not self.is_full:
+            place = self._place(self.within or node)
+            self._errors.add(Finding(*place, FILE_WRITE, code, message, hint))
 
     def write(self, node: Node, message: str, hint: str = PRINT_INSTEAD) -> None:
         """Add an error about something that writes a file."""
@@ -47,8 +49,9 @@ class Reporter:
 
     def warn(self, node: Node, rule: str, message: str, hint: str) -> None:
         """Add a warning of a rule whose code is its own name."""
-        place = self._place(self.within or node)
-        self._found.add(Finding(*place, rule, rule, message, hint, "warning"))
+        if len(self._warnings) < _MAX_FINDINGS:
+            place = self._place(self.within or node)
+            self._warnings.add(Finding(*place, rule, rule, message, hint, "warning"))
 
     def refuse_at(self, line: int, column: int, code: str, message: str, hint: str) -> None:
         """Add an error at a byte of a line, when there is no node to point at."""
@@ -56,17 +59,18 @@ class Reporter:
             self.refuse(self.within, code, message, hint)
             return
         place = (*self._characters(line, column), 1)
-        self._found.add(Finding(*place, FILE_WRITE, code, message, hint))
+        self._errors.add(Finding(*place, FILE_WRITE, code, message, hint))
 
     @property
     def findings(self) -> tuple[Finding, ...]:
-        """All findings in the order of their places, errors only once where one says all."""
-        return tuple(sorted(self._found)[:_MAX_FINDINGS])
+        """All findings in the order of their places; warnings only as far as errors leave room."""
+        room = max(0, _MAX_FINDINGS - len(self._errors))
+        return tuple(sorted([*self._errors, *sorted(self._warnings)[:room]]))
 
     @property
     def is_full(self) -> bool:
-        """Tell whether more findings would help nobody."""
-        return len(self._found) >= _MAX_FINDINGS
+        """Tell whether more errors would help nobody; no number of warnings hides an error."""
+        return len(self._errors) >= _MAX_FINDINGS
 
     def _place(self, node: Node) -> tuple[int, int, int]:
         line, column = self._characters(node.line, node.column)

@@ -7,8 +7,6 @@ from typing import Final
 
 from aw_graders.analysis.bash.tree import Node
 
-_GLOB: Final = re.compile(r"[*?]|\[.*\]", re.DOTALL)
-_BRACES: Final = re.compile(r"\{.*(?:,|\.\.).*\}", re.DOTALL)
 _ESCAPED: Final = re.compile(r"\\(.)", re.DOTALL)
 _ESCAPED_IN_QUOTES: Final = re.compile(r'\\([$`"\\\n])')
 _ANSI: Final = re.compile(
@@ -105,9 +103,10 @@ def is_pattern(word: Node) -> bool:
     if parts[0].kind == "Lit" and plain[0].startswith("~"):
         return True
     bare = "".join(plain)
-    if "*" not in bare and "?" not in bare and "[" not in bare and "{" not in bare:
-        return False
-    return _GLOB.search(bare) is not None or _BRACES.search(bare) is not None
+    if "*" in bare or "?" in bare or 0 <= bare.find("[") < bare.rfind("]"):
+        return True
+    braced = bare[bare.find("{") : bare.rfind("}") + 1] if "{" in bare else ""
+    return "," in braced or ".." in braced
 
 
 def is_quoted(word: Node) -> bool:

@@ -133,8 +133,4 @@ def _passed_names(word: Node | None, where: Where, context: Context) -> Iterator
     if set(parameter.values) - {"Short", "Param"} or where.function not in context.facts.functions:
         yield None
         return
-    for words, _ in context.facts.calls.get(where.function, ()):
-        if any(not read_word(word).is_single for word in words[:position]):
-            yield None
-        if len(words) >= position > 0:
-            yield exact_text(words[position - 1])
+    yield from context.facts.passed_at(where.function, position)
