@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import zip_longest
 from typing import Final
 
 from aw_graders.analysis.bash.descriptors import SINKS
@@ -19,10 +20,12 @@ _TOKEN: Final = re.compile(
     """,
     re.VERBOSE | re.DOTALL | re.ASCII,
 )
-_REGEX: Final = re.compile(r"/((?:[^/\\\n]|\\.)*)/", re.DOTALL)
-_CLASS: Final = re.compile(r"\[[:.=].*?[:.=]\]")
-_ESCAPE: Final = re.compile(r"\\.", re.DOTALL)
-_BRACKETS: Final = re.compile(r"\[\^?\]?[^\]]*(\]?)")
+# A slash within square brackets ends a regular expression for old implementations alone: both
+# readings are judged.
+_REGEX: Final = re.compile(
+    r"/(?:[^/\\\n\[]|\\.|\[\^?\]?(?:\[[:.=][^\]\n]*\]|[^\]\\\n\[]|\\.|\[(?![:.=]))*\])*/", re.DOTALL
+)
+_OLD_REGEX: Final = re.compile(r"/(?:[^/\\\n]|\\.)*/", re.DOTALL)
 # Behind these a slash divides; behind `)` it does unless the bracket closes a condition.
 _VALUE_ENDS: Final = frozenset((")", "]", "$", "++", "--"))
 _CONDITIONS: Final = frozenset(("if", "while", "for", "switch"))
@@ -57,6 +60,9 @@ class _Token:
     text: str
 
 
+_NOTHING: Final = _Token("", "")
+
+
 class _UncertainError(Exception):
     """A program that may be read in two ways, or that this module cannot read."""
 
@@ -67,23 +73,28 @@ def find_dangers(program: str) -> list[Danger]:
     Raises: nothing; a program that cannot be read is refused itself.
     Cost: O(length).
     """
-    try:
-        tokens = list(_tokens(program))
-    except _UncertainError as failure:
-        return [Danger(f"awk may read {failure} in another way")]
-    dangers = [*_commands(tokens), *_outputs(tokens)]
+    readings: list[list[_Token]] = []
+    failed = ""
+    for regex in (_REGEX, _OLD_REGEX):
+        try:
+            readings.append(list(_tokens(program, regex)))
+        except _UncertainError as failure:
+            failed = failed or str(failure)
+    if not readings:
+        return [Danger(f"{failed} of awk may be read in another way")]
+    dangers = (found for tokens in readings for found in (*_commands(tokens), *_outputs(tokens)))
     return list(dict.fromkeys(dangers))
 
 
-def _tokens(program: str) -> Iterator[_Token]:
+def _tokens(program: str, regex: re.Pattern[str]) -> Iterator[_Token]:
     at = 0
     last = _Token("newline", "\n")
     brackets: list[bool] = []
     closes_condition = False
     while at < len(program):
         if program[at] == "/" and not _ends_value(last, closes_condition=closes_condition):
-            match = _REGEX.match(program, at)
-            if match is None or _is_open(match[1]):
+            match = regex.match(program, at)
+            if match is None:
                 msg = "a regular expression"
                 raise _UncertainError(msg)
             token = _Token("regex", match[0])
@@ -104,16 +115,6 @@ def _tokens(program: str) -> Iterator[_Token]:
         last = token
 
 
-def _is_open(regex: str) -> bool:
-    """Tell whether a list of characters goes on behind the slash, in one reading or the other."""
-    bare = _ESCAPE.sub("a", regex)
-    return any(
-        closing[1] == ""
-        for text in (bare, _CLASS.sub("a", bare))
-        for closing in _BRACKETS.finditer(text)
-    )
-
-
 def _ends_value(token: _Token, *, closes_condition: bool) -> bool:
     """Tell whether a slash behind a token divides."""
     if token.text in _UNCERTAIN:
@@ -127,13 +128,12 @@ def _ends_value(token: _Token, *, closes_condition: bool) -> bool:
 
 
 def _commands(tokens: list[_Token]) -> Iterator[Danger]:
-    for at, token in enumerate(tokens):
-        following = tokens[at + 1].kind if tokens[at + 1 :] else ""
+    for token, following in zip_longest(tokens, tokens[1:], fillvalue=_NOTHING):
         if token.kind == "name" and token.text.rpartition(":")[2] == "system":
             yield Danger("system() of awk runs a command")
         elif token.text in ("|", "|&"):
             yield Danger("a pipe in awk runs a command")
-        elif token.text == "@" and following != "regex":
+        elif token.text == "@" and following.kind != "regex":
             yield Danger("@ in awk loads other code, or calls what nobody sees")
         elif token.kind == "string" and "/inet" in token.text:
             yield Danger("awk connects to another machine")
@@ -159,7 +159,7 @@ def _outputs(tokens: list[_Token]) -> Iterator[Danger]:
 
 
 def _target(tokens: list[_Token]) -> Iterator[Danger]:
-    target = tokens[0] if tokens else _Token("", "")
+    target = tokens[0] if tokens else _NOTHING
     is_whole = len(tokens) == 1 or (len(tokens) > 1 and tokens[1].text in _ENDING)
     if target.kind == "string" and target.text[1:-1] in SINKS and is_whole:
         return

@@ -109,15 +109,14 @@ class Values:
         return "".join(pieces)
 
     def _solve(self, facts: Facts) -> None:
-        passed = _words_passed(facts)
-        self._variables = dict.fromkeys(facts.sources, _ALL)
+        variables = {name: self._split(sources) for name, sources in facts.sources.items()}
+        passed = {name: self._split(sources) for name, sources in _words_passed(facts).items()}
+        self._variables = dict.fromkeys(variables, _ALL)
         self._passed = dict.fromkeys(passed, _ALL)
         for _ in range(_MAX_PASSES):
             before = (self._variables, self._passed)
-            self._variables = {
-                name: self._all_of(sources) for name, sources in facts.sources.items()
-            }
-            self._passed = {name: self._all_of(sources) for name, sources in passed.items()}
+            self._variables = {name: self._all_of(*split) for name, split in variables.items()}
+            self._passed = {name: self._all_of(*split) for name, split in passed.items()}
             if facts.references:
                 self._spread(facts.references)
             if before == (self._variables, self._passed):
@@ -125,14 +124,25 @@ class Values:
         self._variables = dict.fromkeys(self._variables, Trait(0))
         self._passed = dict.fromkeys(self._passed, Trait(0))
 
+    def _split(self, sources: Iterable[Source]) -> tuple[Trait, list[Source]]:
+        """Give what is sure of all constant sources, and the sources that depend on others."""
+        traits = _ALL
+        open_ones: list[Source] = []
+        for source in sources:
+            word = source.word
+            if word is not None and read_word(word).exact is None:
+                open_ones.append(source)
+            else:
+                traits &= self._of_source(source)
+        return traits, open_ones
+
     def _spread(self, references: Iterable[str]) -> None:
         """Let what a name reference gets reach every variable that it may stand for."""
         written = [self._variables[name] for name in references if name in self._variables]
         reached = reduce(Trait.__and__, written, _ALL)
         self._variables = {name: traits & reached for name, traits in self._variables.items()}
 
-    def _all_of(self, sources: Iterable[Source]) -> Trait:
-        traits = _ALL
+    def _all_of(self, traits: Trait, sources: Iterable[Source]) -> Trait:
         for source in sources:
             traits &= self._of_source(source)
         return traits

@@ -40,6 +40,7 @@ _PLAIN: Final = re.compile(r"[^$`\"'\\{}\[\]]*")
 _ESCAPED: Final = re.compile(r"\\.", re.DOTALL)
 _HIDDEN: Final = re.compile(r"\$\(|`|[<>]\(|\$\{")
 _PATTERN: Final = re.compile(r"(?:[^$`\"'\\<>]|\$\w|\$\{\w+\})*")
+_COMMAND_NAME: Final = re.compile(r"[A-Za-z_/.][\w/.+-]*", re.ASCII)
 _LET_REDIRECTS: Final = re.compile(r"[<>&|]")
 _ENDS_EARLY: Final = re.compile(rb"<<(?!<)|(?<![^\s;&|()`])#|\besac\b")
 _QUOTES_HINT: Final = "use double quotes there, or keep the text in a variable"
@@ -140,7 +141,13 @@ class Walker:
         name = node.node("Name")
         if name is not None:
             check_name(name, exact_text(name), self._context)
-        self._later((node.node("Stmt"),), replace(where, has_input=True), Quoting.NONE)
+        statement = node.node("Stmt")
+        command = None if statement is None else statement.node("Cmd")
+        words = () if command is None else command.nodes("Args")
+        if words and _COMMAND_NAME.fullmatch(exact_text(words[0]) or "") is None:
+            message = "Bash may take the beginning of this coprocess for something else"
+            self._report.dynamic(words[0], message, "write coproc NAME { ...; }")
+        self._later((statement,), replace(where, has_input=True), Quoting.NONE)
 
     def visit_command(self, node: Node, where: Where, _: Quoting) -> None:
         """Visit a simple command."""
