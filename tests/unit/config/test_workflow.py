@@ -253,7 +253,7 @@ def test_a_name_that_others_read_as_true_stays_a_word():
 
 
 def test_a_word_that_others_read_as_false_is_no_truth_value_and_says_what_to_write():
-    workflow = _read("graders:\n  loops: {enabled: off}\n  retries: {enabled: \"off\"}")
+    workflow = _read('graders:\n  loops: {enabled: off}\n  retries: {enabled: "off"}')
 
     assert [item.location.line for item in workflow.diagnostics] == [3, 4]
     assert {item.hint for item in workflow.diagnostics} == {"write false, without quotes"}
