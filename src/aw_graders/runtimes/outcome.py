@@ -9,7 +9,7 @@ from aw_graders._json import JsonValue, freeze
 from aw_graders.config.executable import Executable
 from aw_graders.graders.engine import Result
 from aw_graders.graders.thresholds import judge
-from aw_graders.runtimes.source_free import source_free, source_free_text
+from aw_graders.runtimes.source_free import SourceGuard
 
 JAVASCRIPT: Final = "aw-graders/javascript"
 BASH: Final = "aw-graders/bash"
@@ -61,15 +61,15 @@ def result_of(grader: Executable, answer: Answer | Failure) -> Result:
         description=settings.description,
         digest=grader.digest,
     )
-    code = grader.code.decode("utf-8", "replace")
+    guard = SourceGuard(grader.code.decode("utf-8", "replace"))
     if isinstance(answer, Failure):
-        return msgspec.structs.replace(base, error=source_free_text(_failed(answer), code))
+        return msgspec.structs.replace(base, error=guard.text(_failed(answer)))
     said = msgspec.structs.replace(
         base,
-        message=None if answer.message is None else source_free_text(answer.message, code),
-        details=None if answer.details is None else source_free_text(answer.details, code),
-        diagnostics=_free(answer.diagnostics, code),
-        metrics=answer.metrics,
+        message=None if answer.message is None else guard.text(answer.message),
+        details=None if answer.details is None else guard.text(answer.details),
+        diagnostics=_free(answer.diagnostics, guard),
+        metrics=_free_metrics(answer.metrics, guard),
     )
     if answer.value is None:
         message = said.message or said.details or _NO_MESSAGE
@@ -87,10 +87,21 @@ def _failed(failure: Failure) -> str:
     return f"{failure.error} (line {failure.line}{column} of the script)"
 
 
-def _free(diagnostics: Mapping[str, JsonValue] | None, code: str) -> Mapping[str, JsonValue] | None:
+def _free(
+    diagnostics: Mapping[str, JsonValue] | None, guard: SourceGuard
+) -> Mapping[str, JsonValue] | None:
     if diagnostics is None:
         return None
-    return cast("Mapping[str, JsonValue]", freeze(source_free(diagnostics, code)))
+    return cast("Mapping[str, JsonValue]", freeze(guard.value(diagnostics)))
+
+
+def _free_metrics(
+    metrics: tuple[Mapping[str, JsonValue], ...] | None, guard: SourceGuard
+) -> tuple[Mapping[str, JsonValue], ...] | None:
+    """Free the ids too: any text could be one."""
+    if metrics is None:
+        return None
+    return tuple(cast("Mapping[str, JsonValue]", _free(metric, guard)) for metric in metrics)
 
 
 def diagnostics_of(metrics: Sequence[Mapping[str, JsonValue]]) -> Mapping[str, JsonValue]:
