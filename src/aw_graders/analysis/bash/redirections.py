@@ -3,7 +3,7 @@
 import re
 from typing import Final
 
-from aw_graders.analysis.bash.context import Context
+from aw_graders.analysis.bash.context import Context, Where
 from aw_graders.analysis.bash.descriptors import (
     CLOSE,
     OUTPUTS,
@@ -11,11 +11,13 @@ from aw_graders.analysis.bash.descriptors import (
     is_sink,
     number_of,
 )
+from aw_graders.analysis.bash.report import LEGACY_STDIN
 from aw_graders.analysis.bash.tree import Node
 from aw_graders.analysis.bash.words import exact_text
 from aw_graders.diagnostics import quoted
 
 _NETWORK: Final = ("/dev/tcp/", "/dev/udp/")
+_STANDARD_INPUT: Final = frozenset(("/dev/stdin", "/dev/fd/0"))
 _FILES: Final = frozenset((">", ">>", ">|", "<>", "&>", "&>>"))
 _READING: Final = frozenset(("<", "<<", "<<-", "<<<"))
 _DOCUMENTS: Final = frozenset(("<<", "<<-"))
@@ -24,9 +26,12 @@ _JOINED: Final = re.compile(r"\\\n\t*")
 
 
 def check_redirection(
-    redirect: Node, context: Context, descriptors: Descriptors, source: bytes
+    redirect: Node, where: Where, context: Context, descriptors: Descriptors, source: bytes
 ) -> None:
-    """Refuse a redirection that writes a file, or of which nobody can tell that it does not."""
+    """Refuse a redirection that writes a file, or of which nobody can tell that it does not.
+
+    Takes: the redirection, where it stands, and the bytes that its place is about.
+    """
     operator, word = redirect.text("Op"), redirect.node("Word")
     if word is None:
         return
@@ -35,7 +40,7 @@ def check_redirection(
     if operator in _FILES:
         _file(redirect, word, context)
     elif operator == "<":
-        _input(redirect, word, context)
+        _input(redirect, word, where, context)
     elif operator in (">&", "<&"):
         _duplicate(redirect, word, context, descriptors)
     if operator in _READING and number_of(redirect) in OUTPUTS:
@@ -55,11 +60,14 @@ def _file(redirect: Node, word: Node, context: Context) -> None:
         context.report.write(redirect, f"{quoted(operator)} writes to {quoted(text)}")
 
 
-def _input(redirect: Node, word: Node, context: Context) -> None:
+def _input(redirect: Node, word: Node, where: Where, context: Context) -> None:
     text = exact_text(word)
     if text is not None and text.startswith(_NETWORK):
         message = f"{quoted(text)} is a network connection"
         context.report.write(redirect, message, 'read the session: "$1"')
+    if text in _STANDARD_INPUT and not where.has_input and not where.function:
+        hint = 'read the session from "$1", which is also $GH_AW_SESSION_FILE'
+        context.report.warn(redirect, LEGACY_STDIN, "standard input is empty", hint)
 
 
 def _duplicate(redirect: Node, word: Node, context: Context, descriptors: Descriptors) -> None:

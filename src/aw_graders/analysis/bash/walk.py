@@ -83,7 +83,7 @@ class Walker:
         redirects = node.nodes("Redirs")
         inner = where
         for redirect in redirects:
-            check_redirection(redirect, self._context, self._descriptors, self._source)
+            check_redirection(redirect, where, self._context, self._descriptors, self._source)
             if redirect.text("Op") in _INPUTS and number_of(redirect) == "0":
                 inner = replace(where, has_input=True)
             self._later((redirect.node("Word"),), where, Quoting.NONE)

@@ -23,10 +23,11 @@ _TWO_VALUES: Final = frozenset(("--arg", "--argjson", "--slurpfile", "--rawfile"
 _LEGACY: Final = re.compile(r"(?<![\w)\]}\"'?.$])\.(?P<part>run|event|outputs)\b(?!\s*:)")
 _STRINGS: Final = re.compile(r'"(?:[^"\\]|\\.)*"')
 _INSTEAD: Final = {
-    "run": 'select events of the session by .type; the run is in .data of "session.start"',
+    "run": 'select events of the session by .type; the run is in .data of "workflow.info"',
     "event": 'select events of the session by .type, such as "tool.execution_start"',
     "outputs": 'select(.type == "safe_output.result") gives what the run put out',
 }
+_INPUTS: Final[frozenset[str | None]] = frozenset(("-", "/dev/stdin", "/dev/fd/0"))
 _SESSION_HINT: Final = 'read the session alone: "$1"'
 
 
@@ -40,7 +41,8 @@ def _jq(call: Call) -> None:
             call.report.warn(text.node, LEGACY_REQUEST, message, _INSTEAD[part])
     has_file = len(parsed.operands) > (0 if parsed.has("f", "from-file") else 1)
     asks_nothing = parsed.has("n", "null-input", "h", "help", "V", "version", "args", "jsonargs")
-    if not has_file and not asks_nothing and not parsed.doubtful:
+    names_input = bool(_INPUTS & {operand.text for operand in parsed.operands[1:]})
+    if names_input or (not has_file and not asks_nothing and not parsed.doubtful):
         warn_empty_input(call)
 
 
@@ -61,13 +63,9 @@ def _jq_words(call: Call) -> tuple[Parsed, list[Argument]]:
 
 def _filter(call: Call) -> None:
     operands = [one for one in call.arguments if not one.head.startswith("-") or one.text == "-"]
-    if not operands:
+    if not operands or _INPUTS & {operand.text for operand in operands}:
         warn_empty_input(call)
     _warn_paths(call, operands)
-
-
-def _cat(call: Call) -> None:
-    _filter(call)
 
 
 def _warn_paths(call: Call, operands: list[Argument]) -> None:
@@ -96,7 +94,7 @@ def _lister(call: Call) -> None:
 
 
 READING: Final[Mapping[str, Model]] = {
-    **dict.fromkeys(("cat", "head", "tail", "tac", "wc", "nl", "rev"), _cat),
+    **dict.fromkeys(("cat", "head", "tail", "tac", "wc", "nl", "rev"), _filter),
     **dict.fromkeys(("egrep", "fgrep", "grep"), _grep),
     **dict.fromkeys(("dir", "du", "ls", "vdir"), _lister),
     "gojq": _jq,
