@@ -44,6 +44,8 @@ _FLAGS: Final = (
     "--disallow-code-generation-from-strings",
     "--disable-proto=delete",
     "--no-addons",
+    # Otherwise memory of the loading may still be given back while the bound is set above it.
+    "--single-threaded-gc",
     "--no-deprecation",
     f"--max-old-space-size={_HEAP_MIB}",
 )
