@@ -17,6 +17,7 @@ from aw_graders._json import JsonValue, freeze, thaw
 from aw_graders.config.executable import Executable
 from aw_graders.processes.children import ChildError, Ended, run_child
 from aw_graders.processes.fences import NOBODY, Fences, Group
+from aw_graders.processes.privacy import become_private
 from aw_graders.runtimes.limits import (
     EVALUATOR_SECONDS,
     MAX_EVALUATOR_MEMORY_BYTES,
@@ -58,6 +59,8 @@ def run_evaluator(grader: Executable, lines: Iterable[bytes]) -> Ran:
     Cost: one start of Bash, then at most `EVALUATOR_SECONDS`.
     Source: Graders Specification 0.5.0, section 5; decisions 31 and 60.
     """
+    # Where there are no namespaces, an evaluator could read this process's environment in /proc.
+    become_private()
     root = Path(tempfile.mkdtemp(prefix="aw-"))
     try:
         session, script, work = root / _SESSION, root / _EVALUATOR, root / _WORK

@@ -15,6 +15,7 @@ from aw_graders.processes import group as group_module
 from aw_graders.processes.fences import Group
 from aw_graders.runtimes import bash, limits
 from aw_graders.runtimes.outcome import Answer, Failure, result_of
+from tests.support import ROOT
 from tests.unit.runtimes.support import (
     evaluator,
     grader,
@@ -161,6 +162,33 @@ def test_an_evaluator_gains_no_privileges():
         "CapEff:": "0" * 16,
         "NoNewPrivs:": "1",
     }
+
+
+_PRIVATE = """
+import os, subprocess
+from aw_graders.processes.privacy import become_private
+def read():
+    code = "grep -ac planted-secret /proc/$PPID/environ || echo closed"
+    return subprocess.run(["/bin/bash", "-c", code], capture_output=True).stdout.strip().decode()
+print(read(), become_private(), read())
+"""
+
+
+def test_the_environment_of_this_process_is_closed_to_others_of_its_user():
+    before = ["/usr/bin/unshare", "--user", "--map-user=1000", "--map-group=1000", "--"]
+    if os.geteuid() != 0:
+        before = []
+    elif subprocess.run([*before, "/bin/true"], check=False, capture_output=True).returncode != 0:
+        pytest.skip("root may read everything, and this machine has no user namespaces")
+
+    ended = subprocess.run(
+        [*before, sys.executable, "-c", _PRIVATE],
+        capture_output=True,
+        check=True,
+        env={"GH_TOKEN": "planted-secret", "PYTHONPATH": str(ROOT / "src")},
+    )
+
+    assert ended.stdout.split() == [b"1", b"True", b"closed"]
 
 
 # --- What outlives it -------------------------------------------------------
