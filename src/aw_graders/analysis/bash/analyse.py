@@ -60,6 +60,7 @@ def analyse_bash(source: bytes) -> Analysis:
 def _judge(root: "Node", source: bytes, reporter: report.Reporter) -> None:
     from aw_graders.analysis.bash.commands import judge  # noqa: PLC0415
     from aw_graders.analysis.bash.context import Context, Where  # noqa: PLC0415
+    from aw_graders.analysis.bash.descriptors import permitted_files  # noqa: PLC0415
     from aw_graders.analysis.bash.facts import TOP, Facts, gather  # noqa: PLC0415
     from aw_graders.analysis.bash.handlers import read_handlers  # noqa: PLC0415
     from aw_graders.analysis.bash.values import Values  # noqa: PLC0415
@@ -72,5 +73,7 @@ def _judge(root: "Node", source: bytes, reporter: report.Reporter) -> None:
     def walk_handler(text: str, tree: "Node", where: Where) -> None:
         Walker(context, text.encode()).walk(tree, where)
 
-    context = Context(reporter, facts, Values(facts), handlers, judge, walk_handler)
+    context = Context(
+        reporter, facts, Values(facts), handlers, permitted_files(facts), judge, walk_handler
+    )
     Walker(context, source).walk(root, Where(TOP))

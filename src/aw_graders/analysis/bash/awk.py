@@ -6,8 +6,6 @@ from dataclasses import dataclass
 from itertools import zip_longest
 from typing import Final
 
-from aw_graders.analysis.bash.descriptors import SINKS
-
 _TOKEN: Final = re.compile(
     r"""
     (?P<blank>[ \t\r]+|\\\n)
@@ -67,9 +65,10 @@ class _UncertainError(Exception):
     """A program that may be read in two ways, or that this module cannot read."""
 
 
-def find_dangers(program: str) -> list[Danger]:
+def find_dangers(program: str, sinks: frozenset[str]) -> list[Danger]:
     """Give what is refused in a program.
 
+    Takes: its text, and the files that may be written.
     Raises: nothing; a program that cannot be read is refused itself.
     Cost: O(length).
     """
@@ -82,7 +81,9 @@ def find_dangers(program: str) -> list[Danger]:
             failed = failed or str(failure)
     if not readings:
         return [Danger(f"{failed} of awk may be read in another way")]
-    dangers = (found for tokens in readings for found in (*_commands(tokens), *_outputs(tokens)))
+    dangers = (
+        found for tokens in readings for found in (*_commands(tokens), *_outputs(tokens, sinks))
+    )
     return list(dict.fromkeys(dangers))
 
 
@@ -139,7 +140,7 @@ def _commands(tokens: list[_Token]) -> Iterator[Danger]:
             yield Danger("awk connects to another machine")
 
 
-def _outputs(tokens: list[_Token]) -> Iterator[Danger]:
+def _outputs(tokens: list[_Token], sinks: frozenset[str]) -> Iterator[Danger]:
     """Find redirections: `>` behind print, outside of brackets."""
     depth: int | None = None
     for at, token in enumerate(tokens):
@@ -155,13 +156,13 @@ def _outputs(tokens: list[_Token]) -> Iterator[Danger]:
             is_continued = token.text == "\n" and tokens[at - 1].text in _CONTINUING
             depth = depth if is_continued else None
         elif token.text in _REDIRECTS and depth <= 0:
-            yield from _target(tokens[at + 1 : at + 3])
+            yield from _target(tokens[at + 1 : at + 3], sinks)
 
 
-def _target(tokens: list[_Token]) -> Iterator[Danger]:
+def _target(tokens: list[_Token], sinks: frozenset[str]) -> Iterator[Danger]:
     target = tokens[0] if tokens else _NOTHING
     is_whole = len(tokens) == 1 or (len(tokens) > 1 and tokens[1].text in _ENDING)
-    if target.kind == "string" and target.text[1:-1] in SINKS and is_whole:
+    if target.kind == "string" and target.text[1:-1] in sinks and is_whole:
         return
     if target.kind == "string" and is_whole:
         yield Danger(f"print in awk writes to {target.text}", is_write=True)

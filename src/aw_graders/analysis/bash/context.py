@@ -24,8 +24,9 @@ class Where:
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """The script as a whole. `handlers` has the tree of each text that a trap may run.
+    """The script as a whole.
 
+    `handlers` has the tree of each text that a trap may run, `sinks` the files that may be written.
     `run` judges a command that another one starts, `walk_handler` the text of a trap.
     """
 
@@ -33,6 +34,7 @@ class Context:
     facts: Facts
     values: Values
     handlers: Mapping[str, Node]
+    sinks: frozenset[str]
     run: "Callable[[Call], None]"
     walk_handler: Callable[[str, Node, Where], None]
 

@@ -8,8 +8,8 @@ from aw_graders.analysis.bash.facts import Facts
 from aw_graders.analysis.bash.tree import Node
 from aw_graders.analysis.bash.words import exact_text, only_parameter, read_word
 
-# Devices that no file hides behind as long as descriptors 1 and 2 are never given away.
-SINKS: Final = frozenset(("/dev/null", "/dev/stdout", "/dev/stderr", "/dev/fd/1", "/dev/fd/2"))
+_NOTHING: Final = "/dev/null"
+_DEVICES: Final = frozenset((_NOTHING, "/dev/stdout", "/dev/stderr", "/dev/fd/1", "/dev/fd/2"))
 OUTPUTS: Final = frozenset(("1", "2"))
 CLOSE: Final = "-"
 # What a coprocess is reached by.
@@ -28,12 +28,15 @@ _PASSES: Final = 8
 class Descriptors:
     """The descriptors of a script that only ever duplicate descriptor 1 or 2, or are closed."""
 
-    def __init__(self, facts: Facts) -> None:
+    def __init__(self, facts: Facts, sinks: frozenset[str]) -> None:
         """Look at every redirection.
+
+        Takes: the facts, and the files that may be written.
 
         Cost: O(redirections times descriptors), at most eight passes.
         """
         self._facts = facts
+        self._sinks = sinks
         given: dict[str, list[Node]] = {}
         for redirect in facts.redirects:
             given.setdefault(number_of(redirect), []).append(redirect)
@@ -66,9 +69,7 @@ class Descriptors:
         if parameter is None or name is None:
             return None
         sources = self._facts.sources.get(name.text(), [])
-        if not sources or any(
-            source.word is not None or not source.is_number for source in sources
-        ):
+        if not sources or not all(source.is_descriptor for source in sources):
             return None
         fields = set(parameter.values) - {"Short", "Param"}
         if not fields:
@@ -84,7 +85,7 @@ class Descriptors:
         if word is None:
             return False
         if operator in _WRITING:
-            return is_sink(word)
+            return is_sink(word, self._sinks)
         if operator in _DUPLICATING:
             if read_word(word).exact == CLOSE:
                 return True
@@ -93,9 +94,28 @@ class Descriptors:
         return False
 
 
-def is_sink(word: Node) -> bool:
-    """Tell whether a word is a device that may be written, or a pipe to a command of the script."""
-    if exact_text(word) in SINKS:
+def permitted_files(facts: Facts) -> frozenset[str]:
+    """Give the files that a script may write.
+
+    The devices of descriptors 1 and 2 are among them unless the script closes one of the two
+    anywhere: the next file that is opened, also for reading, then takes its place.
+    """
+    closes = any(_closed(redirect) in OUTPUTS for redirect in facts.redirects)
+    return frozenset((_NOTHING,)) if closes else _DEVICES
+
+
+def _closed(redirect: Node) -> str | None:
+    """Give the descriptor that a redirection closes: its own, or one that it moves."""
+    text = exact_text(redirect.node("Word")) or ""
+    if redirect.text("Op") not in _DUPLICATING or not text.endswith(CLOSE):
+        return None
+    moved = _DUPLICATE.fullmatch(text)
+    return number_of(redirect) if moved is None else str(int(moved["number"]))
+
+
+def is_sink(word: Node, sinks: frozenset[str]) -> bool:
+    """Tell whether a word is a file that may be written, or a pipe to a command of the script."""
+    if exact_text(word) in sinks:
         return True
     parts = word.nodes("Parts")
     return len(parts) == 1 and parts[0].kind == "ProcSubst" and parts[0].text("Op") == ">("

@@ -34,11 +34,19 @@ _DEFAULTING: Final = frozenset(("=", ":="))
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """One way by which a name gets a value: a word, a number, or something unknown (neither)."""
+    """One way by which a name gets a value: a word, a number, or something unknown (neither).
+
+    `is_descriptor` says that the number is a descriptor that Bash has chosen.
+    """
 
     word: Node | None
     function: str
     is_number: bool = False
+    is_descriptor: bool = False
+
+
+def _descriptor(function: str) -> Source:
+    return Source(None, function, is_number=True, is_descriptor=True)
 
 
 @dataclass(slots=True)
@@ -253,13 +261,13 @@ def _redirect(node: Node, where: str, facts: Facts) -> None:
     facts.redirects.append(node)
     number = node.node("N")
     if number is not None and number.text().startswith("{"):
-        facts.assign(number.text().strip("{}"), Source(None, where, is_number=True))
+        facts.assign(identifier(number.text()[1:]) or "", _descriptor(where))
 
 
 def _coprocess(node: Node, where: str, facts: Facts) -> None:
     name = exact_text(node.node("Name")) or "COPROC"
     facts.coprocesses.add(name)
-    facts.assign(name, Source(None, where, is_number=True))
+    facts.assign(name, _descriptor(where))
 
 
 _TAKERS: Final[Mapping[str, Callable[[Node, str, Facts], None]]] = {

@@ -12,7 +12,15 @@ _EXACT: Final = frozenset(
         *("HOME", "XDG_CONFIG_HOME", "CURL_HOME", "WGETRC", "SYSTEM_WGETRC"),
         *("EDITOR", "VISUAL", "PAGER", "MANPAGER", "BROWSER", "LESS", "LESSOPEN", "LESSCLOSE"),
         *("TAR_OPTIONS", "GZIP", "XZ_OPT", "XZ_DEFAULTS", "BZIP", "BZIP2", "ZIPOPT", "UNZIP"),
-        *("GREP_OPTIONS", "RIPGREP_CONFIG_PATH", "MAKEFLAGS", "RSYNC_RSH", "TERMINFO"),
+        *(
+            "GREP",
+            "GREP_OPTIONS",
+            "TAPE",
+            "RIPGREP_CONFIG_PATH",
+            "MAKEFLAGS",
+            "RSYNC_RSH",
+            "TERMINFO",
+        ),
         *("GCONV_PATH", "LOCPATH", "NLSPATH", "GLIBC_TUNABLES", "SSLKEYLOGFILE", "OPENSSL_CONF"),
         *("AWKPATH", "AWKLIBPATH", "RUBYOPT", "RUBYLIB", "NODE_OPTIONS", "NODE_PATH"),
         *("TEXTDOMAINDIR", "GETCONF_DIR", "HOSTALIASES", "OPENSSL_ENGINES", "OPENSSL_MODULES"),
@@ -20,7 +28,7 @@ _EXACT: Final = frozenset(
     )
 )
 _STARTS: Final = re.compile(
-    r"(?:LD_|BASH_FUNC_|GAWK_|GIT_|GH_(?!AW_)|PERL5|PERL_|PYTHON|SSH_|MALLOC_|GCOV_|DYLD_)"
+    r"(?:LD_|BASH_FUNC_|GAWK_|GIT_|GH_(?!AW_)|PERL5|PERL_|PYTHON|SSH_|MALLOC_|PKG_CONFIG_|GCOV_|DYLD_)"
 )
 _RUNS_CODE: Final = re.compile(r"\$[({\[]|`")
 _PLAIN_TRACE: Final = re.compile(r"\$\{?\w+\}?", re.ASCII)
@@ -54,6 +62,11 @@ def holds_subscript_code(text: str) -> bool:
 def holds_code(text: str) -> bool:
     """Tell whether a text holds a command substitution for whoever reads it as Bash."""
     return "$(" in text or "`" in text
+
+
+def is_network(text: str) -> bool:
+    """Tell whether a redirection to a text like this would open a connection."""
+    return "/dev/tcp/" in text or "/dev/udp/" in text
 
 
 def is_plain_trace(text: str) -> bool:

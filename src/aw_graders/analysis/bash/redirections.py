@@ -11,12 +11,12 @@ from aw_graders.analysis.bash.descriptors import (
     is_sink,
     number_of,
 )
+from aw_graders.analysis.bash.names import is_network
 from aw_graders.analysis.bash.report import LEGACY_STDIN
 from aw_graders.analysis.bash.tree import Node
-from aw_graders.analysis.bash.words import exact_text
+from aw_graders.analysis.bash.words import exact_text, literal_pieces
 from aw_graders.diagnostics import quoted
 
-_NETWORK: Final = ("/dev/tcp/", "/dev/udp/")
 _STANDARD_INPUT: Final = frozenset(("/dev/stdin", "/dev/fd/0"))
 _FILES: Final = frozenset((">", ">>", ">|", "<>", "&>", "&>>"))
 _READING: Final = frozenset(("<", "<<", "<<-", "<<<"))
@@ -50,7 +50,7 @@ def check_redirection(
 
 
 def _file(redirect: Node, word: Node, context: Context) -> None:
-    if is_sink(word):
+    if is_sink(word, context.sinks):
         return
     operator, text = redirect.text("Op"), exact_text(word)
     if text is None:
@@ -62,8 +62,8 @@ def _file(redirect: Node, word: Node, context: Context) -> None:
 
 def _input(redirect: Node, word: Node, where: Where, context: Context) -> None:
     text = exact_text(word)
-    if text is not None and text.startswith(_NETWORK):
-        message = f"{quoted(text)} is a network connection"
+    if is_network("".join(literal_pieces(word))):
+        message = "this is a network connection"
         context.report.write(redirect, message, 'read the session: "$1"')
     if text in _STANDARD_INPUT and not where.has_input and not where.function:
         hint = 'read the session from "$1", which is also $GH_AW_SESSION_FILE'
@@ -81,10 +81,10 @@ def _duplicate(redirect: Node, word: Node, context: Context, descriptors: Descri
     if not is_output:
         return
     if operator == ">&" and source is None and text is not None:
-        if not is_sink(word):
+        if not is_sink(word, context.sinks):
             context.report.write(redirect, f"{quoted(operator)} writes to {quoted(text)}")
         return
-    if operator == ">&" and source is None and is_sink(word):
+    if operator == ">&" and source is None and is_sink(word, context.sinks):
         return
     if text is None and source is None:
         message = f"the target of {quoted(operator)} is known only when the script runs"

@@ -5,7 +5,6 @@ from collections.abc import Callable, Mapping
 from typing import Final
 
 from aw_graders.analysis.bash.awk import Danger
-from aw_graders.analysis.bash.descriptors import SINKS
 
 _BLANKS: Final = frozenset(" \t")
 _SEPARATORS: Final = frozenset(" \t\n;")
@@ -14,6 +13,9 @@ _WITH_NUMBER: Final = frozenset("lLqQ")
 _TEXTS: Final = frozenset("aic")
 _LABELS: Final = frozenset("btT:v")
 _NUMBER: Final = re.compile(r"[0-9]*")
+_LABEL: Final = re.compile(r"[ \t]*[^\s;}]*")
+# Versions do not agree whether a brace ends a label; behind these it makes no difference.
+_LABEL_END: Final = re.compile(r"[} \t]*(?:[;\n]|\Z)")
 _FLAGS: Final = frozenset("gpiImM0123456789")
 _WRITE: Final = "sed writes to"
 _RUN: Final = Danger("sed runs a command")
@@ -23,13 +25,14 @@ class _UnreadableError(Exception):
     """A script that is not sed, or not plainly so."""
 
 
-def find_dangers(script: str) -> list[Danger]:
+def find_dangers(script: str, sinks: frozenset[str]) -> list[Danger]:
     """Give what is refused in a script.
 
+    Takes: its text, and the files that may be written.
     Raises: nothing; a script that cannot be read is refused itself.
     Cost: O(length).
     """
-    reader = _Reader(script)
+    reader = _Reader(script, sinks)
     try:
         while reader.at < len(script):
             reader.command()
@@ -41,8 +44,9 @@ def find_dangers(script: str) -> list[Danger]:
 class _Reader:
     """Reads commands one after another."""
 
-    def __init__(self, script: str) -> None:
+    def __init__(self, script: str, sinks: frozenset[str]) -> None:
         """Start at the beginning."""
+        self.sinks = sinks
         self.script = script
         self.at = 0
         self.dangers: list[Danger] = []
@@ -145,8 +149,11 @@ class _Reader:
 
     def label(self) -> None:
         """Read a label: to the end of the line, or of the command."""
-        while self.at < len(self.script) and self.script[self.at] not in ";\n":
-            self.at += 1
+        match = _LABEL.match(self.script, self.at)
+        self.at = self.at if match is None else match.end()
+        if self._peek() == "}" and _LABEL_END.match(self.script, self.at) is None:
+            msg = "what stands behind a label"
+            raise _UnreadableError(msg)
 
     def text(self) -> None:
         """Read the text of a, i or c: lines that end with a backslash go on."""
@@ -162,8 +169,8 @@ class _Reader:
 
     def writing(self) -> None:
         """Read the name of a file that is written."""
-        name = self._line().strip(" \t")
-        if name not in SINKS:
+        name = self._line().lstrip(" \t")
+        if name not in self.sinks:
             self.dangers.append(Danger(f"{_WRITE} {name}", is_write=True))
 
     def running(self) -> None:

@@ -6,6 +6,7 @@ from aw_graders.analysis.bash.names import (
     holds_code,
     holds_subscript_code,
     is_guarded,
+    is_network,
     is_plain_trace,
 )
 from aw_graders.analysis.bash.tree import Node
@@ -38,6 +39,9 @@ def check_value(word: Node, context: Context) -> None:
     if holds_code(text):
         message = f"{quoted(text[:60])} is code for whoever reads it as Bash"
         context.report.dynamic(word, message, "write the command where it runs: $(...)")
+    elif is_network(text):
+        message = "this is a network connection for a redirection"
+        context.report.write(word, message, 'read the session: "$1"')
     else:
         check_text(word, text, context)
 

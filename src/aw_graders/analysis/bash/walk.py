@@ -10,7 +10,7 @@ from aw_graders.analysis.bash.commands import check_declaration, judge_command
 from aw_graders.analysis.bash.context import Context, Where
 from aw_graders.analysis.bash.descriptors import Descriptors, number_of
 from aw_graders.analysis.bash.facts import TOP, arithmetic_name, is_assigning, name_of
-from aw_graders.analysis.bash.names import is_identifier
+from aw_graders.analysis.bash.names import is_guarded, is_identifier
 from aw_graders.analysis.bash.redirections import check_redirection
 from aw_graders.analysis.bash.registry import is_known
 from aw_graders.analysis.bash.tree import Node
@@ -40,6 +40,8 @@ _PLAIN: Final = re.compile(r"[^$`\"'\\{}\[\]]*")
 _ESCAPED: Final = re.compile(r"\\.", re.DOTALL)
 _HIDDEN: Final = re.compile(r"\$\(|`|[<>]\(|\$\{")
 _PATTERN: Final = re.compile(r"(?:[^$`\"'\\<>]|\$\w|\$\{\w+\})*")
+_NAMES: Final = re.compile(r"[A-Za-z_]\w*", re.ASCII)
+_CHOSEN: Final = re.compile(r"\{([A-Za-z_]\w*)(?:\[[0-9]+\])?\}", re.ASCII)
 _COMMAND_NAME: Final = re.compile(r"[A-Za-z_/.][\w/.+-]*", re.ASCII)
 _LET_REDIRECTS: Final = re.compile(r"[<>&|]")
 _ENDS_EARLY: Final = re.compile(rb"<<(?!<)|(?<![^\s;&|()`])#|\besac\b")
@@ -57,7 +59,7 @@ class Walker:
         self._context = context
         self._report = context.report
         self._source = source
-        self._descriptors = Descriptors(context.facts)
+        self._descriptors = Descriptors(context.facts, context.sinks)
         self._waiting: list[_State] = []
 
     def walk(self, root: Node, where: Where) -> None:
@@ -88,12 +90,16 @@ class Walker:
                 inner = replace(where, has_input=True)
             self._later((redirect.node("Word"),), where, Quoting.NONE)
             number = redirect.node("N")
-            if number is not None and number.text().startswith("{"):
-                check_name(number, number.text().strip("{}"), self._context)
+            if number is not None and not number.text().isdigit():
+                self._chosen(number)
             if self._expands(redirect):
                 self._later((redirect.node("Hdoc"),), where, Quoting.DOUBLE)
             self._text_of_input(redirect)
         self._later((node.node("Cmd"),), inner, Quoting.NONE)
+
+    def _chosen(self, number: Node) -> None:
+        match = _CHOSEN.fullmatch(number.text())
+        check_name(number, None if match is None else match[1], self._context)
 
     @staticmethod
     def _expands(redirect: Node) -> bool:
@@ -250,6 +256,9 @@ class Walker:
     def _operand(self, word: Node, where: Where) -> None:
         """Refuse an operand of arithmetic whose text the script fills with code."""
         exact = exact_text(word)
+        for name in _NAMES.findall(exact or ""):
+            if is_guarded(name) and name != exact:
+                check_name(word, name, self._context)
         if exact is not None and is_identifier(exact):
             traits = self._context.values.variable(exact, where.function)
         else:

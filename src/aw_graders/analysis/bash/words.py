@@ -109,12 +109,6 @@ def is_pattern(word: Node) -> bool:
     return "," in braced or ".." in braced
 
 
-def is_quoted(word: Node) -> bool:
-    """Tell whether all of a word stands within double quotes."""
-    parts = word.nodes("Parts")
-    return len(parts) == 1 and parts[0].kind == "DblQuoted"
-
-
 def is_many(parameter: Node) -> bool:
     """Tell whether an expansion gives any number of words, even within quotes."""
     index = parameter.node("Index")
@@ -125,15 +119,7 @@ def is_many(parameter: Node) -> bool:
     name = parameter.node("Param")
     if name is not None and name.text() == _ALL:
         return True
-    return index is not None and exact_subscript(index) == _ALL
-
-
-def exact_subscript(index: Node) -> str | None:
-    """Give the text of a subscript, which is no ordinary word: `*` there is no pattern."""
-    parts = index.nodes("Parts")
-    if len(parts) == 1 and parts[0].kind == "Lit":
-        return parts[0].text()
-    return exact_text(index) if index.kind == "Word" else None
+    return index is not None and "".join(literal_pieces(index)) == _ALL
 
 
 def decode_ansi(text: str) -> str:

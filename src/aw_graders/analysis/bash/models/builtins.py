@@ -41,6 +41,7 @@ _HARMLESS_SET: Final = frozenset(
 )
 _SET_LETTERS: Final = re.compile(r"[-+][abefhmnptuvxBCETP]*o?")
 _COMPGEN: Final = re.compile(r"-(?:[abcdefgjksuv]+|[AGXPS])")
+_NAMES: Final = re.compile(r"[A-Za-z_]\w*", re.ASCII)
 _NO_NAME: Final = re.compile(r"[^\w\[\]-]")
 _OPTION_HINT: Final = "leave this option as it is"
 _NAMES_HINT: Final = "name the variable in the script"
@@ -271,6 +272,8 @@ def _compgen(call: Call) -> None:
 
 def _let(call: Call) -> None:
     for argument in call.arguments:
+        for name in _NAMES.findall(argument.text or ""):
+            check_name(argument.node, name, call.context)
         if argument.text is not None and holds_code(argument.text):
             message = "arithmetic would run what stands in square brackets within this text"
             call.report.dynamic(argument.node, message, "write ((...)) instead of let")

@@ -6,7 +6,7 @@ from typing import Final, TypeAlias
 
 from aw_graders.analysis.bash.arguments import Argument, Grammar, Parsed, grammar, parse
 from aw_graders.analysis.bash.context import Call
-from aw_graders.analysis.bash.descriptors import SINKS, is_sink
+from aw_graders.analysis.bash.descriptors import is_sink
 from aw_graders.analysis.bash.report import PRINT_INSTEAD
 from aw_graders.analysis.bash.tree import Node
 from aw_graders.diagnostics import quoted
@@ -68,7 +68,11 @@ def refuse_option(call: Call, node: Node, name: str, why: str) -> None:
 
 def check_written(call: Call, target: Argument | None, what: str) -> None:
     """Refuse a file that is written, unless it is a permitted device."""
-    if target is None or target.text in SINKS or is_sink(target.node):
+    if (
+        target is None
+        or target.text in call.context.sinks
+        or is_sink(target.node, call.context.sinks)
+    ):
         return
     if target.text is None:
         message = f"what {what} writes to is known only when the script runs"

@@ -13,6 +13,8 @@ from aw_graders.analysis.bash.variables import check_name, check_text
 from aw_graders.analysis.bash.words import exact_text, only_parameter, read_word
 
 _VARIANTS: Final = frozenset(("declare", "typeset", "local", "export", "readonly"))
+# With -f, -F or -p they show what they name; export and readonly set it all the same.
+_SHOWING: Final = frozenset(("declare", "typeset"))
 _NAME_HINT: Final = "name the variable in the script"
 
 
@@ -24,6 +26,15 @@ class _Item:
     name: str | None
     value: Node | None = None
     text: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Declared:
+    """Which command declares, and where it stands."""
+
+    variant: str
+    where: Where
+    context: Context
 
 
 def check_declared(node: Node, where: Where, context: Context) -> None:
@@ -41,7 +52,7 @@ def check_declared(node: Node, where: Where, context: Context) -> None:
             items.append(_Item(assign, name, word))
         elif word is not None:
             options += _options(word, items)
-    _check(items, options, where, context)
+    _check(items, options, _Declared(variant.text() if variant else "", where, context))
 
 
 def check_declaring_call(call: Call) -> None:
@@ -50,7 +61,7 @@ def check_declaring_call(call: Call) -> None:
     items: list[_Item] = []
     for argument in call.arguments:
         options += _options(argument.node, items)
-    _check(items, options, call.where, call.context)
+    _check(items, options, _Declared(call.name, call.where, call.context))
 
 
 def _options(word: Node, items: list[_Item]) -> str:
@@ -70,10 +81,12 @@ def _options(word: Node, items: list[_Item]) -> str:
     return ""
 
 
-def _check(items: list[_Item], options: str, where: Where, context: Context) -> None:
-    if "f" in options or "F" in options or "p" in options:
-        return
+def _check(items: list[_Item], options: str, declared: _Declared) -> None:
+    where, context = declared.where, declared.context
+    only_shows = bool(set("fFp") & set(options)) and declared.variant in _SHOWING
     for item in items:
+        if only_shows and item.value is None and item.text is None:
+            continue
         check_name(item.node, item.name, context, item.value)
         if item.name is None:
             continue

@@ -18,8 +18,8 @@ READERS: Final = frozenset(
         *("stat", "strings", "sum", "tac", "tail", "tr", "true", "tsort", "tty", "uname"),
         *("unexpand", "uptime", "users", "vdir", "vmstat", "wc", "which", "whereis", "who"),
         *("whoami", "xzcat", "yes", "zcat", "zegrep", "zfgrep", "zgrep", "envsubst", "uuidgen"),
-        *("addr2line", "c++filt", "dircolors", "dmesg", "hostid", "last", "lsb_release", "lsblk"),
-        *("mcookie", "nm", "objdump", "pkg-config", "pstree", "readelf", "rgrep", "size", "ss"),
+        *("c++filt", "dircolors", "hostid", "last", "lsb_release", "lsblk"),
+        *("mcookie", "pstree", "readelf", "rgrep", "size"),
         *("stty", "tput", "ul", "w", "zdump", "zipinfo", "bzgrep", "xzgrep", "lsattr", "ipcs"),
     )
 )

@@ -80,7 +80,7 @@ def _awk(call: Call) -> None:
 def _check(
     call: Call,
     programs: list[Argument],
-    find: Callable[[str], list[awk.Danger]],
+    find: Callable[[str, frozenset[str]], list[awk.Danger]],
     joint: str,
 ) -> None:
     """Judge the pieces of a program as one."""
@@ -92,7 +92,7 @@ def _check(
             call.report.dynamic(program.node, message, _INPUTS_HINT)
             return
         texts.append(text)
-    for danger in find(joint.join(texts)):
+    for danger in find(joint.join(texts), call.context.sinks):
         _refuse(call, programs[0].node, danger)
 
 
