@@ -4,14 +4,18 @@ import time
 
 import pytest
 
-from aw_graders.analysis.bash import RULES, analyse_bash, awk, sed
+from aw_graders.analysis.bash import RULES, analyse_bash, awk, check_evaluator_bytes, sed
 from aw_graders.analysis.bash.arguments import Argument, grammar, parse
 from aw_graders.analysis.bash.doubts import find_doubts
 from aw_graders.analysis.bash.facts import TOP, Facts, gather
+from aw_graders.analysis.bash.parser import _program as parser_program
+from aw_graders.analysis.bash.parser import check_parser
 from aw_graders.analysis.bash.parser import parse as parse_script
 from aw_graders.analysis.bash.registry import MODELS, is_known
+from aw_graders.analysis.bash.tree import TooDeepError, UnknownSyntaxError, build
 from aw_graders.analysis.bash.values import Trait, Values
 from aw_graders.analysis.bash.words import decode_ansi, read_word
+from aw_graders.analysis.model import ParserMissingError
 
 _WRITE = "grader-shell-file-write"
 _DYNAMIC = "grader-shell-dynamic"
@@ -477,6 +481,242 @@ def test_what_an_evaluator_needs_is_not_refused(source):
     assert _errors(source) == []
 
 
+# --- programs with options that write or run ------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        # network
+        "curl -O https://example.org/x",
+        "curl --dump-head h https://example.org",
+        "curl -K config",
+        "curl -w @format https://example.org",
+        'curl -w "$format" https://example.org',
+        'curl "$(cat x)"',
+        "curl --unheard-of https://example.org",
+        "wget https://example.org",
+        "wget -q -O page https://example.org",
+        "gh run download 5",
+        "gh repo clone a/b",
+        "gh api --cache 1h repos/a/b",
+        "gh run view 5 --log",
+        'gh "$x" list',
+        "gh unheard view",
+        "git clone x",
+        "git diff --ext-diff",
+        "git grep -Oless x",
+        'git log "$(jq -r .x "$1")"',
+        'git "$x"',
+        "git --exec-path=x log",
+        "git config a.b c",
+        "nc -e sh host 1",
+        'nc "$(jq -r .x "$1")" 1',
+        # archives
+        "tar -cf x y",
+        "tar xf x",
+        "tar -tf host:x",
+        'tar -tf "$(jq -r .x "$1")"',
+        "tar -tf x --checkpoint-action=exec=y",
+        "unzip x",
+        "unzip -p -o x",
+        "gzip x",
+        "xz --compress x",
+        "bunzip2 x",
+        "zstd -c x -o y",
+        # others
+        "find . -delete",
+        "find . -fprintf x %p",
+        "find . -unheard",
+        'find . "$(jq -r .x "$1")"',
+        'find . -name "$@"',
+        "find . -exec rm {}",
+        "dd if=x of=y",
+        'dd "$(cat x)"',
+        "date -s now",
+        "date 01010000",
+        "xxd x y",
+        'xxd "$(cat x)"',
+        "openssl rand 5",
+        "openssl dgst -out x y",
+        'openssl dgst "$(cat x)"',
+        "rg --pre cat x",
+        'rg "$(cat x)"',
+        "xmllint --output x y",
+        "dc -e '!ls'",
+        "dc x",
+        "yq -i . x",
+        "yq --split-exp .a x",
+        "jaq --in-place . x",
+        "tee x",
+        'tee "$x"',
+        "uniq x y",
+        "uniq $x",
+        "shuf -o x",
+        "iconv --outp=x y",
+        "file -C",
+        "hostname x",
+        "tree -o x",
+        "sort --compress-program=x y",
+        "env -S ls",
+        "env LD_PRELOAD=x ls",
+        "env --unheard ls",
+        "xargs",
+        'xargs -I "$x" ls',
+        "xargs -I{} {} x",
+        "xargs -i touch {}",
+        'timeout "$(cat x)" ls',
+        "time -o x ls",
+        "sed -f x",
+        "sed -n --in-place p x",
+        "awk -f x",
+        "gawk -o x",
+        'awk "$x"',
+        # builtins
+        "exec -z ls",
+        "command -z ls",
+        'printf "$(cat x)" a b',
+        'printf -v "$x" a',
+        "printf -v PATH a",
+        "printf -vPATH a",
+        "getopts a PATH",
+        "mapfile PATH",
+        'mapfile -t "$x"',
+        "wait -p PATH",
+        'wait -"$x"',
+        "unset -z x",
+        "hash -p x y",
+        'hash "$(cat x)"',
+        "alias x=y",
+        "enable -n x",
+        "shopt -so posix",
+        'shopt -s "$x"',
+        "set -o vi",
+        'set "$(cat x)"',
+        "set -Z",
+        "compgen -F x",
+        "complete -F x y",
+        "bind x",
+        "'let' PATH=1",
+        "'let' 'a[`x`]'",
+        "'declare' 'a[`x`]=1'",
+        "'declare' \"PATH=$x\"",
+        "'export' \"$x\"",
+        "'local' -n \"x=$y\"",
+        "nameref x=y",
+        "declare -i x='a[$y]'",
+        "declare -n x=$y",
+        "declare -n x=a[1]",
+        "f() { declare -n x=${1%a}; }; f b",
+        'f() { declare -n x=$1; }; f "$y"',
+        "f() { declare -n x=$1; }; f PATH",
+        'f() { declare -n x=$2; }; f "$@" y',
+        "test -v 'a[`x`]'",
+        'test -v "$x"',
+        "[[ -v $x ]]",
+    ],
+)
+def test_a_command_that_may_write_or_run_something_is_refused(command):
+    assert _codes(command) & {_WRITE, _DYNAMIC}
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "curl -fsSL --retry 3 -H a:b https://example.org",
+        "curl -so- https://example.org -w '%{http_code}'",
+        "wget -qO- https://example.org",
+        "gh pr view 5 --json title",
+        "gh auth status",
+        "git --no-pager -C x log --oneline -- y",
+        "git --version",
+        "git",
+        "git config --get a.b",
+        "nc -zv host 1",
+        "tar -tzf x",
+        "tar --list --file x",
+        "tar --help",
+        "unzip -p x",
+        "gzip -dc x",
+        "gunzip < x",
+        "xz -l x",
+        "zstd --stdout x",
+        "find . -maxdepth 1 -newermt 2020-01-01 -print0",
+        "dd if=x bs=1 status=none",
+        'dd "if=$1"',
+        "date +%s",
+        "date -u -d @0 +%F",
+        "xxd -c 8 x",
+        "xxd -",
+        "openssl dgst -sha256 x",
+        "rg -n x -- y",
+        "xmllint --xpath //a x",
+        "dc -e '1 2 + p'",
+        "yq -r .a x",
+        "tee",
+        "tee -a /dev/stderr",
+        "tee >(cat)",
+        "uniq -c x",
+        "shuf -n 1 x",
+        "iconv -f latin1 x",
+        "file -b x",
+        "hostname",
+        "tree -L 1",
+        "env",
+        "env - A=b ls",
+        "xargs -d '\\n' -L1 echo",
+        "xargs -I{} echo {}",
+        "timeout 5 ls",
+        "nohup ls",
+        "sed --version",
+        "awk --version",
+        "awk -v x=1 -F: '{ print x }' y",
+        "exec ls",
+        "command -V ls",
+        "builtin -- echo x",
+        "printf '%s' \"$x\"",
+        'printf "$x"',
+        'printf "$x: %s" y',
+        "printf",
+        "getopts ab: x",
+        "mapfile -t x < y",
+        "wait -n",
+        "unset x y",
+        "unset -f x",
+        "hash -r",
+        "alias -p",
+        "enable -p",
+        "shopt -s nullglob",
+        "shopt",
+        "shopt -so pipefail",
+        "set -euo pipefail",
+        "set +x",
+        "set",
+        'set -- "$@"',
+        "set a b",
+        "history",
+        "history -c",
+        "jobs -l",
+        "compgen -v",
+        "declare -f x",
+        "declare -x x=1 y",
+        "export x y=2",
+        "local -r x=1",
+        "f() { declare -n x=$1; }; f y",
+        "test -v x -a -n y",
+        "[[ -v x && -v y[1] ]]",
+        "trap -p",
+        "trap - EXIT",
+        "trap '' INT",
+        "trap 2",
+        "let x=1+2 y++",
+        "command let 'x = 1'",
+    ],
+)
+def test_a_command_that_only_prints_is_not_refused(command):
+    assert not _errors(command)
+
+
 # --- warnings -------------------------------------------------------------------------------------
 
 
@@ -589,3 +829,196 @@ def test_doubtful_bytes_are_told_where_they_stand():
 
     assert (found.line, found.column) == (1, 3)
     assert list(find_doubts(b"echo 'a' | cat &&\\\ntrue\n")) == []
+
+
+# --- the parser and its tree ----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("program", "told"),
+    [
+        ("exit 3", "status 3"),
+        ("echo nonsense", "no JSON"),
+        ("echo '{}'", "no syntax tree"),
+        ("echo '{\"Stmts\": 5}'", "a list that is none"),
+    ],
+)
+def test_a_parser_that_does_not_work_is_no_approval(program, told, monkeypatch, tmp_path):
+    broken = tmp_path / "shfmt"
+    broken.write_text(f"#!/bin/sh\ncat >/dev/null\n{program}\n")
+    broken.chmod(0o755)
+    monkeypatch.setattr("aw_graders.analysis.bash.parser._program", lambda: broken)
+
+    with pytest.raises(ParserMissingError, match=told):
+        check_parser()
+
+
+def test_a_parser_that_cannot_be_started_is_no_approval(monkeypatch, tmp_path):
+    monkeypatch.setattr("aw_graders.analysis.bash.parser._program", lambda: tmp_path / "none")
+
+    with pytest.raises(ParserMissingError, match="pip install shfmt-py"):
+        check_parser()
+    with pytest.raises(ParserMissingError, match="pip install shfmt-py"):
+        analyse_bash(b"true\n")
+
+
+def test_a_parser_that_is_not_installed_is_no_approval(monkeypatch):
+    monkeypatch.setattr("aw_graders.analysis.bash.parser._NAME", "no-such-program")
+
+    with pytest.raises(ParserMissingError, match="it is not in"):
+        check_parser()
+
+
+def test_a_parser_that_fails_over_one_script_makes_it_too_complex(monkeypatch, tmp_path):
+    fails = tmp_path / "shfmt"
+    real = parser_program()
+    fails.write_text(
+        f'#!/bin/sh\ntext=$(cat)\ncase $text in *bad*) exit 9 ;; esac\necho "$text" | {real} "$@"\n'
+    )
+    fails.chmod(0o755)
+    monkeypatch.setattr("aw_graders.analysis.bash.parser._program", lambda: fails)
+
+    assert _codes("echo bad") == {"grader-shell-too-complex"}
+
+
+def test_a_tree_that_is_too_large_is_refused(monkeypatch):
+    monkeypatch.setattr("aw_graders.analysis.bash.parser._OUTPUT_BYTES", 1000)
+
+    assert _codes("echo a\n" * 50) == {"grader-shell-too-complex"}
+
+
+def test_a_fault_of_syntax_is_told_at_its_place():
+    (found,) = _errors('é="ä"; if true')
+
+    assert (found.line, found.column, found.code) == (1, 8, "grader-shell-syntax")
+
+
+_PLACE = {"Line": 2, "Col": 3, "Offset": 9}
+
+
+@pytest.mark.parametrize(
+    ("document", "told"),
+    [
+        ({"Stmts": [{"Cmd": {"Type": "Unheard", "Pos": _PLACE}}]}, "kind Unheard"),
+        ({"Stmts": [{"Pos": _PLACE, "Unheard": True}]}, "field Unheard"),
+        ({"Stmts": [{"Cmd": {"Type": "BinaryCmd", "Op": "|||", "Pos": _PLACE}}]}, "operator"),
+    ],
+)
+def test_what_the_tables_do_not_list_is_refused_at_its_place(document, told):
+    with pytest.raises(UnknownSyntaxError, match=told) as raised:
+        build(document)
+
+    assert (raised.value.line, raised.value.column) == (2, 3)
+
+
+def test_a_text_that_is_neither_text_nor_flag_is_refused():
+    with pytest.raises(UnknownSyntaxError, match="neither text nor flag"):
+        build({"Stmts": [{"Negated": 5}]})
+
+
+def test_nodes_without_end_are_refused():
+    document = {}
+    for _ in range(500):
+        document = {"Type": "ParenTest", "X": document}
+
+    with pytest.raises(TooDeepError):
+        build({"Stmts": [{"Cmd": document}]})
+
+
+# --- bytes ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("source", "code", "place"),
+    [
+        (b"#!/bin/sh\n", "grader-shell-shebang", (1, 1)),
+        (b"echo\n", "grader-shell-shebang", (1, 1)),
+        (b"#!/usr/bin/env bash", "grader-shell-shebang", (1, 1)),
+        (b"#!/usr/bin/env bash\r\n", "grader-shell-shebang", (1, 1)),
+        (b"#!/usr/bin/env bash -e\n", "grader-shell-shebang", (1, 1)),
+        (b"\xef\xbb\xbf#!/bin/bash\n", "grader-shell-shebang", (1, 1)),
+        (b"#!/bin/bash\n\xc3\xa9\xff\n", "grader-shell-not-utf8", (2, 2)),
+        (b"#!/bin/bash\necho \0\n", "grader-shell-not-utf8", (2, 6)),
+        (b"#!/bin/bash\n" + b"#" * 65_536, "grader-shell-too-large", (1, 1)),
+    ],
+)
+def test_bytes_that_are_no_evaluator_are_told_at_their_place(source, code, place):
+    (found,) = check_evaluator_bytes(source)
+
+    assert (found.code, (found.line, found.column)) == (code, place)
+    assert found.hint
+
+
+def test_what_cannot_be_read_is_not_parsed():
+    assert [one.code for one in analyse_bash(b"rm \xff").findings] == ["grader-shell-not-utf8"]
+
+
+@pytest.mark.parametrize("first", [b"#!/bin/bash", b"#!/usr/bin/env bash", b"#!/opt/x/bin/bash"])
+def test_a_bash_shebang_is_one(first):
+    assert check_evaluator_bytes(first + b"\necho\n") == ()
+
+
+def test_only_so_many_traps_are_read():
+    source = "".join(f"trap 'echo {at}' EXIT\n" for at in range(60))
+
+    assert _codes(source) == {_DYNAMIC}
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "trap 'if' EXIT",
+        "trap 'x=${ ls; }' EXIT",
+        'exec 3>&1; echo x >&"${a[0]}"',
+        "exec {fd}>&1; exec 12>&1; echo x >&12",
+        "coproc cat; exec 12>&1; echo x >&12",
+        "echo x >& y",
+        'echo x >& "$y"',
+        "echo x > /dev/tcp/a/1",
+        'cat < "/dev/tcp/$x/1"',
+        "x=/dev/tcp/a/1",
+        "cat <<$'E'\nx\nE",
+        "echo $(( $(cat <<E\nE\n) ))",
+        "echo `echo \\\\$x`",
+        "v=([$k]=1)",
+        "let 'PATH=1'",
+        "(( 'PATH=1' ))",
+        'coproc "$x" y',
+        "coproc PATH { cat; }",
+        "[[ x == +(`y`) ]]",
+        "for x in 'a[`y`]'; do :; done",
+        ": ${x:='`y`'}",
+        "sort ${x//a/-}",
+        'x=${y:1}; sort "$x"; y=a-o',
+        'sort "${x[@]}"',
+        "sort --out$x y",
+        "sort -k$x y; x=$(cat z)",
+        "sort -k $x y",
+        'sort -u"$x" y',
+        "sed -n 's\\n'",
+        "sed 's'",
+    ],
+)
+def test_a_corner_is_closed(source):
+    assert _errors(source)
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "v=([1]=a [i]=b [i+1]=c [$((i + 1))]=d)",
+        'echo "${x/a/\'$(b)\'}" "${!#}" "${!p@}" "${!a[@]}" "${x@Q}"',
+        "exec {fd}>&1; echo x >&$fd; exec {fd}>&-",
+        "exec 3>/dev/null 4>&3; echo x >&4",
+        'coproc cat; echo x >&"${COPROC[1]}"',
+        'sort "${1%/}" "${1:-x}" "${y:+z}" "${1^}"',
+        'sort "$PWD/$x" a"$x" \'b\'"$1"',
+        'for f; do cat "$f"; done',
+        "select x in a b; do break; done <<< 1",
+        'sed -n "$((i + 1)),${#x}p" "$1"',
+        "echo ${x:-'a b'}{1,2}'c'* \"$*\"",
+        "echo a >&2-; echo b 3>&1-",
+    ],
+)
+def test_a_corner_that_writes_nothing_is_not_refused(source):
+    assert not _errors(source)

@@ -45,7 +45,13 @@ _WGET: Final = grammar(
     "output-document: quiet server-response timeout: tries: user-agent: header: no-verbose"
     " post-data: method: body-data: no-check-certificate no-hsts max-redirect:",
 )
-_GH_READING: Final = frozenset(("checks", "diff", "list", "ls", "status", "view", "token"))
+_GH_READING: Final = frozenset(("checks", "diff", "list", "ls", "status", "view"))
+_GH_OBJECTS: Final = frozenset(
+    (
+        *("auth", "cache", "gist", "issue", "label", "org", "pr", "project", "release", "repo"),
+        *("ruleset", "run", "secret", "variable", "workflow"),
+    )
+)
 _GH_ALONE: Final = frozenset(("api", "search", "status", "version", "--version"))
 _GH_REFUSED: Final = re.compile(
     r"--(?:cache|web|log|dir|output|archive|clobber|editor|body-file|recover)|-[A-Za-z]*[wDOe]"
@@ -119,7 +125,8 @@ def _gh(call: Call) -> None:
     for option in options:
         if _GH_REFUSED.match(option.head):
             refuse_option(call, option.node, option.head, WRITES)
-    if first not in _GH_ALONE and (second not in _GH_READING or second == "token"):
+    is_reading = first in _GH_OBJECTS and second in _GH_READING
+    if first not in _GH_ALONE and not is_reading:
         call.report.write(call.node, "gh changes files or the repository", PRINT_INSTEAD)
     _warn(call)
 
