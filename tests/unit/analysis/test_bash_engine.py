@@ -306,7 +306,7 @@ def test_an_awk_program_that_writes_or_runs_something_is_told(program):
         "$!N;P;D",
         "s/a/\\/w x/",
         "a\\\nw text\n",
-        "y/abc/wee/",
+        "y/abc/wew/",
         ":a;s/x/y/;ta",
         "0~3!d;2,+4p;\\,w,p",
         "# w x\np",
@@ -997,6 +997,8 @@ def test_only_so_many_traps_are_read():
         'sort -u"$x" y',
         "sed -n 's\\n'",
         "sed 's'",
+        "sed -n '1{bx}a\\\nw y'",
+        "sed 5",
     ],
 )
 def test_a_corner_is_closed(source):
@@ -1018,6 +1020,7 @@ def test_a_corner_is_closed(source):
         'sed -n "$((i + 1)),${#x}p" "$1"',
         "echo ${x:-'a b'}{1,2}'c'* \"$*\"",
         "echo a >&2-; echo b 3>&1-",
+        "sed '/a/{N;ba};p' x",
     ],
 )
 def test_a_corner_that_writes_nothing_is_not_refused(source):

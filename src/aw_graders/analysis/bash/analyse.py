@@ -1,14 +1,11 @@
 """The way from the bytes of a script to its findings."""
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from aw_graders.analysis.bash import report
 from aw_graders.analysis.bash.doubts import find_doubts
 from aw_graders.analysis.bash.source import unreadable
 from aw_graders.analysis.model import Analysis
-
-if TYPE_CHECKING:
-    from aw_graders.analysis.bash.tree import Node
 
 RULES: Final = (
     report.FILE_WRITE,
@@ -35,6 +32,7 @@ def analyse_bash(source: bytes) -> Analysis:
     for doubt in find_doubts(source):
         reporter.refuse_at(doubt.line, doubt.column, report.DYNAMIC, doubt.message, doubt.hint)
     # Parsing is what start-up must not pay for.
+    from aw_graders.analysis.bash.judging import judge_script  # noqa: PLC0415
     from aw_graders.analysis.bash.parser import (  # noqa: PLC0415
         SyntaxFaultError,
         TooComplexError,
@@ -43,7 +41,7 @@ def analyse_bash(source: bytes) -> Analysis:
     from aw_graders.analysis.bash.tree import UnknownSyntaxError  # noqa: PLC0415
 
     try:
-        _judge(parse(source), source, reporter)
+        judge_script(parse(source), source, reporter)
     except SyntaxFaultError as fault:
         message = f"this is not Bash: {fault.text}"
         hint = 'check the script with "bash -n"'
@@ -55,25 +53,3 @@ def analyse_bash(source: bytes) -> Analysis:
         hint = "write it with plainer means"
         reporter.refuse_at(fault.line, fault.column, report.DYNAMIC, message, hint)
     return Analysis(reporter.findings)
-
-
-def _judge(root: "Node", source: bytes, reporter: report.Reporter) -> None:
-    from aw_graders.analysis.bash.commands import judge  # noqa: PLC0415
-    from aw_graders.analysis.bash.context import Context, Where  # noqa: PLC0415
-    from aw_graders.analysis.bash.descriptors import permitted_files  # noqa: PLC0415
-    from aw_graders.analysis.bash.facts import TOP, Facts, gather  # noqa: PLC0415
-    from aw_graders.analysis.bash.handlers import read_handlers  # noqa: PLC0415
-    from aw_graders.analysis.bash.values import Values  # noqa: PLC0415
-    from aw_graders.analysis.bash.walk import Walker  # noqa: PLC0415
-
-    facts = Facts()
-    gather(root, TOP, facts)
-    handlers = read_handlers(facts)
-
-    def walk_handler(text: str, tree: "Node", where: Where) -> None:
-        Walker(context, text.encode()).walk(tree, where)
-
-    context = Context(
-        reporter, facts, Values(facts), handlers, permitted_files(facts), judge, walk_handler
-    )
-    Walker(context, source).walk(root, Where(TOP))

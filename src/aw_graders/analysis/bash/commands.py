@@ -4,9 +4,7 @@ import re
 from dataclasses import replace
 from typing import Final
 
-from aw_graders.analysis.bash.arguments import Argument
 from aw_graders.analysis.bash.context import Call, Context, Where
-from aw_graders.analysis.bash.models.declarations import check_declared
 from aw_graders.analysis.bash.registry import model_of
 from aw_graders.analysis.bash.report import UNKNOWN_COMMAND
 from aw_graders.analysis.bash.tree import Node
@@ -60,11 +58,6 @@ def judge(call: Call) -> None:
         _run(_called(call, name, is_builtin=call.is_builtin))
 
 
-def check_declaration(node: Node, where: Where, context: Context) -> None:
-    """Judge `declare`, `local`, `export` and the like."""
-    check_declared(node, where, context)
-
-
 def _called(call: Call, name: str, *, is_builtin: bool) -> Call:
     return replace(call, name=name, is_builtin=is_builtin)
 
@@ -88,6 +81,3 @@ def _check_texts(call: Call) -> None:
     for argument in call.arguments:
         if argument.text is not None and "[" in argument.text:
             check_text(argument.node, argument.text, call.context)
-
-
-__all__ = ["Argument", "check_declaration", "judge", "judge_command"]

@@ -6,10 +6,11 @@ from dataclasses import replace
 from enum import Enum
 from typing import Final, TypeAlias
 
-from aw_graders.analysis.bash.commands import check_declaration, judge_command
+from aw_graders.analysis.bash.commands import judge_command
 from aw_graders.analysis.bash.context import Context, Where
 from aw_graders.analysis.bash.descriptors import Descriptors, number_of
 from aw_graders.analysis.bash.facts import TOP, arithmetic_name, is_assigning, name_of
+from aw_graders.analysis.bash.models.declarations import check_declared
 from aw_graders.analysis.bash.names import is_guarded, is_identifier
 from aw_graders.analysis.bash.redirections import check_redirection
 from aw_graders.analysis.bash.registry import is_known
@@ -163,7 +164,7 @@ class Walker:
 
     def visit_declaration(self, node: Node, where: Where, _: Quoting) -> None:
         """Visit `declare` and its kin."""
-        check_declaration(node, where, self._context)
+        check_declared(node, where, self._context)
         self._later(node.nodes("Args"), where, Quoting.NONE)
 
     def visit_assignment(self, node: Node, where: Where, _: Quoting) -> None:

@@ -44,7 +44,7 @@ WRITERS: Final = frozenset(
         *("umount", "uncompress", "compress", "unix2dos", "unlink", "unlzma", "unxz", "unzstd"),
         *("updatedb", "useradd", "userdel", "usermod", "uudecode", "vipw", "wall", "write"),
         *("xsltproc", "youtube-dl", "yt-dlp", "zip", "zipcloak", "zipnote", "zipsplit", "zdiff"),
-        *("zcmp", "znew", "gzexe", "crontab", "at", "batch", "link", "tangle", "pandoc", "link"),
+        *("zcmp", "znew", "gzexe", "crontab", "at", "batch", "link", "pandoc"),
         *(
             "convert",
             "magick",
@@ -85,7 +85,6 @@ WRITERS: Final = frozenset(
             "nm",
             "addr2line",
             "dmesg",
-            "ppmto",
             "pzstd",
         ),
         *("reboot", "resize2fs", "savelog", "shutdown", "halt", "init", "telinit", "ucf", "unlz4"),
@@ -101,7 +100,13 @@ WRITERS: Final = frozenset(
             "exiftool",
         ),
         *("zforce", "bzexe", "lzmore", "xzmore", "xzdiff", "xzcmp", "bzdiff", "bzcmp", "lzdiff"),
-        *("sqldiff", "truncate64", "gpgsplit", "gpgsm", "split-file", "logsave", "last2file"),
+        *(
+            "sqldiff",
+            "gpgsplit",
+            "gpgsm",
+            "split-file",
+            "logsave",
+        ),
     )
 )
 # Programs that take a program of their own, or run others: shells, languages, editors, builders.
@@ -126,14 +131,23 @@ INTERPRETERS: Final = frozenset(
         *("gdb", "gdbserver", "gem", "ghc", "go", "gradle", "groovy", "guile", "helm", "irb"),
         *("java", "javac", "jdb", "jrunscript", "jshell", "julia", "kotlin", "kotlinc", "ksh"),
         *("kubectl", "ld", "ld.so", "less", "lftp", "lua", "luajit", "m4", "make", "gmake", "man"),
-        *("mawk-script", "mc", "micro", "mksh", "more", "most", "mvn", "mysql", "nano", "nim"),
+        *("mc", "micro", "mksh", "more", "most", "mvn", "mysql", "nano", "nim"),
         *("ninja", "node", "nodejs", "npm", "npx", "nvim", "ocaml", "octave", "osascript"),
         *("perl", "pdksh", "php", "pip", "pip3", "pipx", "pnpm", "podman", "posh", "psql", "pwsh"),
-        *("pypy", "pypy3", "python", "python2", "python3", "R", "racket", "rake", "rg-script"),
+        *(
+            "pypy",
+            "pypy3",
+            "python",
+            "python2",
+            "python3",
+            "R",
+            "racket",
+            "rake",
+        ),
         *("Rscript", "ruby", "runhaskell", "rust-script", "sbt", "scala", "scheme", "screen"),
         *("sh", "sqlite", "sqlite3", "ssh", "ssh-agent", "swift", "tclsh", "tcsh", "terraform"),
         *("tmux", "ts-node", "tsx", "uv", "uvx", "vi", "view", "vim", "vimdiff", "rvim", "wish"),
-        *("yarn", "yash", "zsh", "gnuplot", "maxima", "gp", "bconsole", "rlwrap", "xterm", "pg"),
+        *("yarn", "yash", "zsh", "gnuplot", "maxima", "gp", "rlwrap", "xterm", "pg"),
         *("telnet", "ftp", "socat", "mosh", "rsh", "rlogin", "zless", "zmore", "xzless", "bzmore"),
         *(
             "openvt",
@@ -171,7 +185,6 @@ INTERPRETERS: Final = frozenset(
         *(
             "toybox",
             "busybox",
-            "env-update",
             "gio",
             "xdg-open",
             "open",
@@ -196,13 +209,11 @@ INTERPRETERS: Final = frozenset(
         *(
             "diff3",
             "zipgrep",
-            "tclsh8.6",
             "gapplication",
             "dbus-launch",
-            "init-wrapper",
             "catchsegv",
         ),
-        *("mlr", "csvtool", "xmlstarlet", "jo", "nawk-script", "ack", "ag", "fzf", "sk"),
+        *("mlr", "csvtool", "xmlstarlet", "jo", "ack", "ag", "fzf", "sk"),
     )
 )
 # Programs come under names with a version or a purpose: python3.11, rename.ul, git-shell.
