@@ -1,6 +1,7 @@
 """What several test files need: vectors, and a session from vector data."""
 
 import json
+import sys
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,15 @@ from aw_graders.session import Redacted, read_session
 
 ROOT = Path(__file__).parent.parent
 VECTORS = ROOT / "tests" / "vectors"
+
+
+# What following every line costs at most.
+_MEASURING = 8
+
+
+def allowed(seconds: float) -> float:
+    """A limit of time for this run of the tests; one that measures coverage is much slower."""
+    return seconds * _MEASURING if "coverage" in sys.modules else seconds
 
 
 @cache
