@@ -359,3 +359,10 @@ def test_a_session_arrives_whole_and_unchanged():
 
     assert answer.value == len(lines())
     assert isinstance(answer, Answer)
+
+
+@pytest.mark.parametrize("name", ["/dev/stderr", "/dev/fd/2", "/proc/self/fd/2"])
+def test_an_evaluator_can_open_its_streams_by_name(name):
+    answer = evaluator(f"set -e\necho said > {name}\n{_GOOD} > /dev/stdout\ncat /dev/stdin")
+
+    assert getattr(answer, "value", answer) == 1
