@@ -473,7 +473,7 @@ def test_reading_the_session_and_printing_are_clean(folder):
     assert (run.returncode, run.stdout) == (_CLEAN, b"")
 
 
-@pytest.mark.spec("G-5-71", "D-C-12")
+@pytest.mark.spec("G-5-71", "D-C-6", "D-C-12")
 @pytest.mark.parametrize(
     ("text", "rule", "said"),
     [

@@ -112,3 +112,19 @@ def test_tests_that_the_threat_page_names_exist():
 
     assert len(named) > 5
     assert [path for path in named if not (ROOT / path).exists()] == []
+
+
+@pytest.mark.spec("G-6-13")
+def test_built_ins_start_no_process(monkeypatch):
+    def refuse(*_, **__):
+        pytest.fail("a built-in started a process")
+
+    monkeypatch.setattr(subprocess, "Popen", refuse)
+    monkeypatch.setattr("os.fork", refuse)
+    content = (ROOT / "examples" / "workflow-run.jsonl").read_bytes()
+    session = aw_graders.redact(aw_graders.read_session(content).session).session
+
+    results = aw_graders.grade(session)
+
+    assert len(results) == 10
+    assert {result.status for result in results} == {"pass"}

@@ -42,6 +42,7 @@ def home(monkeypatch):
 
 
 @pytest.mark.parametrize("part", range(_PARTS))
+@pytest.mark.spec("G-5-72", "G-5-75", "G-8-17", "G-8-19")
 def test_evaluators_end_as_the_contract_says(part, home):
     cases = _CASES[part::_PARTS]
 
@@ -52,6 +53,7 @@ def test_evaluators_end_as_the_contract_says(part, home):
     assert os.listdir(home) == []
 
 
+@pytest.mark.spec("G-5-73", "G-5-74", "D-C-8")
 def test_all_metrics_are_kept_in_their_order():
     text = '[{"id":"z","value":1},{"id":"a","value":null},{"value":0.5,"id":"m"}]'
     given = grader("", OPERATIONAL_VALUE, threshold=1, direction="higher_is_better")
@@ -65,6 +67,7 @@ def test_all_metrics_are_kept_in_their_order():
     assert result.implementation == "aw-graders/bash"
 
 
+@pytest.mark.spec("G-5-79", "G-5-80")
 def test_the_bounds_are_those_of_the_specification():
     assert (limits.EVALUATOR_SECONDS, limits.MAX_OUTPUT_BYTES) == (120, 1 << 20)
     assert limits.MAX_EVALUATOR_BYTES == 65_536
@@ -122,6 +125,7 @@ exit 5
 
 
 @pytest.mark.usefixtures("_planted")
+@pytest.mark.spec("G-5-68", "G-5-69", "G-5-70", "G-5-76", "G-5-77", "G-5-78", "G-8-18", "D-C-15")
 def test_only_the_fixed_list_reaches_an_evaluator():
     answer = evaluator(_SHOW)
 
@@ -352,6 +356,7 @@ def test_a_machine_without_bash_is_named(monkeypatch):
 
 
 @pytest.mark.skipif(shutil.which("jq") is None, reason="this evaluator needs jq")
+@pytest.mark.spec("G-5-67", "G-8-16", "D-C-5")
 def test_a_session_arrives_whole_and_unchanged():
     copy = 'jq -cs \'[{id: "lines", value: length}, {id: "bytes", value: (map(tojson) | join("") | length)}]\' "$1"'
 

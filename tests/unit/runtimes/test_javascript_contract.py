@@ -282,6 +282,7 @@ def _session(fixture):
     return [EVENTS[0], *fixture["session"]]
 
 
+@pytest.mark.spec("D-B-1")
 def test_the_documented_script_works_unchanged():
     code = _DESIGNER.with_suffix(".js").read_text("utf-8")
 
@@ -293,6 +294,7 @@ def test_the_documented_script_works_unchanged():
 
 
 @pytest.mark.skipif(shutil.which("jq") is None, reason="the documented evaluator needs jq")
+@pytest.mark.spec("D-C-7")
 def test_the_documented_evaluator_works_unchanged():
     code = _DESIGNER.with_suffix(".sh").read_bytes()
 

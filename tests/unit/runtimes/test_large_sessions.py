@@ -3,6 +3,7 @@
 import re
 
 import msgspec
+import pytest
 
 from aw_graders.runtimes import node
 from aw_graders.runtimes.limits import MAX_CUSTOM_SESSION_BYTES
@@ -34,6 +35,7 @@ def test_a_session_of_100_megabytes_is_graded():
     assert getattr(answer, "value", answer) == _LINES * (_LINES - 1) // 2 + 1
 
 
+@pytest.mark.spec("G-5-54")
 def test_a_script_over_a_large_session_is_still_bounded():
     session = node.session_text((_LINE % number for number in range(20_000)), _LOOKUPS)
 
