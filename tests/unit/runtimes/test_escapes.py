@@ -34,7 +34,7 @@ _PATIENCE_SECONDS = 30
 
 
 class Watch:
-    """A port and a pipe that nobody may touch."""
+    """A port and a pipe that nobody may touch; `close` tells which was."""
 
     def __init__(self, folder):
         self.canary = folder / "canary"
@@ -44,7 +44,7 @@ class Watch:
         self.port = self._server.getsockname()[1]
         self._over = threading.Event()
         self._opened = False
-        self._thread = threading.Thread(target=self._look)
+        self._thread = threading.Thread(target=self._look, daemon=True)
         self._thread.start()
 
     def _look(self):
@@ -84,6 +84,20 @@ def test_vectors_have_names_of_their_own_and_say_what_is_expected():
 
 
 @pytest.mark.parametrize("kind", _ESCAPES)
+@pytest.mark.spec(
+    *(
+        "G-5-45",
+        "G-5-48",
+        "G-5-49",
+        "G-5-50",
+        "G-5-51",
+        "G-5-52",
+        "G-5-53",
+        "G-5-55",
+        "D-0-7",
+        "D-7-13",
+    )
+)
 def test_hostile_scripts_end_as_the_contract_says(kind, tmp_path, monkeypatch):
     home = tmp_path / "home"
     home.mkdir()
@@ -108,10 +122,11 @@ def test_hostile_scripts_end_as_the_contract_says(kind, tmp_path, monkeypatch):
     monkeypatch.setattr(node, "SCRIPT_SECONDS", _SHORT_SECONDS)
     ran += in_parallel(run, endless)
 
+    touched = watch.close()
     wrong = [problem(case, answer) for case, (answer, _) in zip(cases + endless, ran, strict=True)]
     assert [text for text in wrong if text] == []
     assert max(seconds for _, seconds in ran) < _PATIENCE_SECONDS
-    assert watch.close() == []
+    assert touched == []
     assert os.listdir(home) == []
     assert processes_with(str(worker)) == []
 
@@ -128,6 +143,7 @@ def test_an_odd_result_is_never_a_pass(case):
     assert (result.status, result.value, result.passed) == ("error", None, None)
 
 
+@pytest.mark.spec("G-5-56", "G-6-11")
 def test_a_script_that_never_ends_is_stopped_from_outside(monkeypatch):
     monkeypatch.setattr(node, "SCRIPT_SECONDS", _SHORT_SECONDS)
     started = time.monotonic()
@@ -208,6 +224,7 @@ def _unless_fenced(*needed):
         pytest.skip(f"this machine lacks one of {', '.join(needed)}")
 
 
+@pytest.mark.spec("G-5-57", "G-6-9", "G-6-10", "G-6-12")
 def test_behind_a_broken_realm_there_is_nothing_to_reach(tmp_path, monkeypatch):
     _unless_fenced("seccomp", "landlock")
 
