@@ -8,10 +8,10 @@ import click
 
 from aw_graders import _json
 from aw_graders.cli.exits import Exit, stop
-from aw_graders.cli.inputs import read_path
+from aw_graders.cli.manifests import manifest_at
 from aw_graders.cli.options import secret_options
 from aw_graders.cli.secrets import known_secrets
-from aw_graders.config import Manifest, ManifestError, read_manifest
+from aw_graders.config import read_manifest
 from aw_graders.diagnostics import printable
 from aw_graders.flows.collecting import collect_run
 from aw_graders.flows.conclusion import Conclusion, clean, conclude
@@ -48,7 +48,7 @@ def COMMAND(  # noqa: N802 - the name the lazy group looks for
     as_json: bool,
 ) -> None:
     """Collect the evidence of a run, redact it, grade it, and publish session and results."""
-    manifest = _manifest(manifest_path)
+    manifest = manifest_at(manifest_path, MAX_CONFIG_BYTES, read_manifest)
     if root.is_symlink() or not root.is_dir():
         stop(Exit.FAILED, f"{root}: is no folder; give the run's artifact folder")
     known = known_secrets(secret_values)
@@ -81,15 +81,6 @@ def _clean(root: Path) -> None:
             f"{failure.filename or root}: {failure.strerror or failure}; "
             "nothing was published, and files of an earlier attempt may be left; mend it and run again",
         )
-
-
-def _manifest(path: Path) -> Manifest:
-    try:
-        return read_manifest(_json.decode(read_path(path, MAX_CONFIG_BYTES)))
-    except _json.JsonError as failure:
-        stop(Exit.USAGE, f"{path}: {failure.reason} (column {failure.column})")
-    except ManifestError as failure:
-        stop(Exit.USAGE, f"{path}: {failure}")
 
 
 def _say(concluded: Conclusion, notes: list[str], *, as_json: bool) -> None:

@@ -8,10 +8,8 @@ import click
 from aw_graders import _json
 from aw_graders.artifacts import GRADERS_FILES, remove
 from aw_graders.cli.exits import Exit, stop
-from aw_graders.cli.inputs import read_path
-from aw_graders.config.executable import ExecutableManifest
+from aw_graders.cli.manifests import manifest_at
 from aw_graders.config.frozen import read_frozen
-from aw_graders.config.manifest import ManifestError
 from aw_graders.diagnostics import printable
 from aw_graders.flows.graders_job import Job, UsageError, publish_job, read_usage, run_job
 from aw_graders.redaction import mask_text
@@ -23,7 +21,7 @@ _MAX_MANIFEST_BYTES = 64 << 20
 
 def run_graders_job(usage: Path, manifest: Path, output: Path, *, as_json: bool) -> None:
     """Run the frozen graders over what conclusion published, and publish the `graders` artifact."""
-    frozen = _frozen(manifest)
+    frozen = manifest_at(manifest, _MAX_MANIFEST_BYTES, read_frozen)
     try:
         # Nothing of an earlier attempt may be taken for this one's.
         remove(output / name for name in GRADERS_FILES)
@@ -38,15 +36,6 @@ def run_graders_job(usage: Path, manifest: Path, output: Path, *, as_json: bool)
     if as_json:
         sys.stdout.buffer.write(_json.pretty(dict(job.documents[GRADERS_FILES.results])))
         sys.stdout.buffer.flush()
-
-
-def _frozen(path: Path) -> ExecutableManifest:
-    try:
-        return read_frozen(_json.decode(read_path(path, _MAX_MANIFEST_BYTES)))
-    except _json.JsonError as failure:
-        stop(Exit.USAGE, f"{path}: {failure.reason} (column {failure.column})")
-    except ManifestError as failure:
-        stop(Exit.USAGE, f"{path}: {failure}")
 
 
 def _say(job: Job) -> None:

@@ -9,10 +9,15 @@ import hashlib
 from collections.abc import Mapping
 from typing import Any, Final, cast
 
-from aw_graders._json import JsonValue, thaw
+from aw_graders._json import JsonValue
 from aw_graders.config.custom import ID, INLINE, OPERATIONAL_VALUE, Source
 from aw_graders.config.executable import Executable, ExecutableManifest
-from aw_graders.config.manifest import MANIFEST_VERSION, ManifestError, read_settings_row
+from aw_graders.config.manifest import (
+    MANIFEST_VERSION,
+    ManifestError,
+    read_settings_row,
+    settings_row,
+)
 from aw_graders.diagnostics import quoted
 
 _OWN: Final = ("source", "digest", "code")
@@ -36,23 +41,7 @@ def frozen_document(manifest: ExecutableManifest) -> dict[str, Any]:
 
 def described(grader: Executable) -> dict[str, Any]:
     """Write what is known of a custom grader besides its code."""
-    settings = grader.settings
-    row: dict[str, Any] = {
-        "id": settings.id,
-        "name": settings.name or settings.id,
-        "description": settings.description,
-        "source": grader.source,
-        "enabled": settings.enabled,
-        "unit": settings.unit,
-        "direction": settings.direction,
-        "threshold": settings.threshold,
-        "min": settings.minimum,
-        "max": settings.maximum,
-        "config": thaw(settings.config) or None,
-        "digest": grader.digest,
-    }
-    kept = {"unit", "direction"}
-    return {name: value for name, value in row.items() if name in kept or value is not None}
+    return {**settings_row(grader.settings, grader.source), "digest": grader.digest}
 
 
 def read_frozen(document: JsonValue) -> ExecutableManifest:

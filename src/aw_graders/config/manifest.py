@@ -68,7 +68,7 @@ def manifest_document(
     Raises: nothing.
     Source: Graders Specification 0.5.0, section 5.
     """
-    rows = [_written(item) for item in settings]
+    rows = [settings_row(item, _SOURCE) for item in settings]
     registered = [msgspec.structs.asdict(item) for item in custom]
     return {"version": MANIFEST_VERSION, "graders": rows + registered}
 
@@ -128,12 +128,13 @@ def _read_custom(place: str, item: Mapping[str, JsonValue]) -> CustomGrader:
     )
 
 
-def _written(settings: GraderSettings) -> dict[str, object]:
-    row: dict[str, object] = {
+def settings_row(settings: GraderSettings, source: str) -> dict[str, Any]:
+    """Write the settings of one grader; `unit` and `direction` are always there, null for none."""
+    row: dict[str, Any] = {
         "id": settings.id,
         "name": settings.name or settings.id,
         "description": settings.description,
-        "source": _SOURCE,
+        "source": source,
         "enabled": settings.enabled,
         "unit": settings.unit,
         "direction": settings.direction,

@@ -3,6 +3,7 @@
 An event as an object takes 400 bytes besides its text. Here it is made when it is looked at.
 """
 
+from abc import abstractmethod
 from array import array
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from operator import eq
@@ -24,9 +25,9 @@ class _Events(Sequence[Event]):
     __slots__ = ()
     __hash__ = None  # type: ignore[assignment]
 
+    @abstractmethod
     def _at(self, position: int) -> Event:
         """Make the event at a position that is in range."""
-        raise NotImplementedError
 
     @overload
     def __getitem__(self, position: int) -> Event: ...
